@@ -1,0 +1,55 @@
+"""The command line: one command per public verb, each a thin translation into a function call."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+import click
+
+from kinhash.errors import KinhashError
+
+# command -> (module, one line of help); the module is imported only when its command runs
+_COMMANDS: dict[str, tuple[str, str]] = {}
+
+
+class _LazyGroup(click.Group):
+    """Lists commands without importing them: `kinhash --help` stays fast."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in _COMMANDS:
+            return None
+        command: click.Command = importlib.import_module(_COMMANDS[name][0]).command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line) for name, (_, line) in sorted(_COMMANDS.items())])
+
+
+@click.group(
+    cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110}
+)
+@click.version_option(package_name="kinhash")
+def cli() -> None:
+    """Turn pictures or embeddings into short binary codes that keep kin together, and search them exactly."""
+
+
+def main() -> None:
+    """Entry point: errors that kinhash raises on purpose become one clear sentence and exit code 1."""
+    try:
+        cli(standalone_mode=False)
+    except click.exceptions.Abort:
+        click.echo("interrupted", err=True)
+        sys.exit(130)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except click.exceptions.Exit as stop:
+        sys.exit(stop.exit_code)
+    except KinhashError as error:
+        click.echo(f"kinhash: {error}", err=True)
+        sys.exit(1)

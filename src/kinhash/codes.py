@@ -1,0 +1,261 @@
+"""`Codes`: the one type in which training and search meet.
+
+A code of `bits` bits is stored in `ceil(bits / 64)` unsigned 64-bit words: bit j lives in word j // 64 at
+position j % 64, and the bits past the end are zero. On disk and on the wire the same code is
+`ceil(bits / 8)` bytes, equal to `np.packbits(bits, axis=1, bitorder="little")`, the layout that FAISS,
+Milvus and LanceDB read.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import zlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, SupportsIndex
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kinhash.errors import FormatError, InputError, NotFoundError, StorageError
+
+WORD = 64
+_FORMAT = "kinhash-codes"
+_VERSION = 1
+
+
+class Codes:
+    """An immutable array of n binary codes, all `bits` long. Indexing gives `Codes` again.
+
+    >>> Codes.from_logits([[0.3, -1.0, 2.0]]).hex()
+    ['05']
+    """
+
+    __slots__ = ("bits", "words")
+
+    words: NDArray[np.uint64]  # (n, ceil(bits / 64)), read-only
+    bits: int
+
+    def __init__(self, words: NDArray[np.uint64], bits: int) -> None:
+        bits = _checked_bits(bits)
+        width = -(-bits // WORD)
+        if not isinstance(words, np.ndarray) or words.dtype != np.uint64:
+            got = getattr(words, "dtype", type(words).__name__)
+            raise InputError(
+                f"codes are uint64 words, got {got}; use Codes.from_bits, from_logits or from_bytes"
+            )
+        if words.ndim != 2 or words.shape[1] != width:
+            raise InputError(f"{bits}-bit codes need an (n, {width}) array of words, got shape {words.shape}")
+        if bits % WORD and len(words):
+            stray = np.flatnonzero(words[:, -1] >> np.uint64(bits % WORD))
+            if len(stray):
+                raise InputError(
+                    f"row {stray[0]} has bits set past position {bits - 1}: these words are not {bits}-bit codes"
+                )
+        if not words.flags.c_contiguous:
+            words = np.ascontiguousarray(words)
+        self.words = words.view()
+        self.words.flags.writeable = False
+        self.bits = bits
+
+    # ---- making -------------------------------------------------------------------------------------
+
+    @classmethod
+    def from_logits(cls, z: ArrayLike) -> Codes:
+        """Codes of real-valued outputs z (n, d): bit j is [z_j >= 0]."""
+        array = np.asarray(z)
+        if array.ndim != 2 or not (
+            np.issubdtype(array.dtype, np.floating) or np.issubdtype(array.dtype, np.integer)
+        ):
+            raise InputError(
+                f"logits must be a real (n, bits) array, got shape {array.shape} of {array.dtype}"
+            )
+        if np.issubdtype(array.dtype, np.floating) and np.isnan(array).any():
+            row, column = np.argwhere(np.isnan(array))[0]
+            raise InputError(f"logits hold NaN, first in row {row}, column {column}: a NaN has no sign")
+        return cls.from_bits(array >= 0)
+
+    @classmethod
+    def from_bits(cls, values: ArrayLike) -> Codes:
+        """Codes of an (n, bits) array of booleans or of zeros and ones."""
+        array = np.asarray(values)
+        if array.ndim != 2:
+            raise InputError(f"bits must be an (n, bits) array, got shape {array.shape}")
+        if array.dtype != np.bool_:
+            if not np.isin(array, (0, 1)).all():
+                raise InputError(
+                    "bits must be booleans or zeros and ones; for real values use Codes.from_logits"
+                )
+            array = array.astype(np.bool_)
+        return cls.from_bytes(np.packbits(array, axis=1, bitorder="little"), array.shape[1])
+
+    @classmethod
+    def from_bytes(cls, data: bytes | NDArray[np.uint8], bits: int) -> Codes:
+        """Codes of an (n, ceil(bits / 8)) uint8 array, or of the same bytes in a row."""
+        bits = _checked_bits(bits)
+        width = -(-bits // 8)
+        if isinstance(data, bytes | bytearray | memoryview):
+            flat = np.frombuffer(data, dtype=np.uint8)
+            if len(flat) % width:
+                raise InputError(
+                    f"{len(flat)} bytes are no whole number of {bits}-bit codes of {width} bytes each"
+                )
+            data = flat.reshape(-1, width)
+        if data.dtype != np.uint8 or data.ndim != 2 or data.shape[1] != width:
+            raise InputError(
+                f"{bits}-bit codes need an (n, {width}) uint8 array, got shape {data.shape} of {data.dtype}"
+            )
+        padded = np.zeros((len(data), -(-bits // WORD) * 8), dtype=np.uint8)
+        padded[:, :width] = data
+        return cls(padded.view("<u8").astype(np.uint64, copy=False), bits)
+
+    @classmethod
+    def from_hex(cls, lines: Sequence[str], bits: int) -> Codes:
+        """Codes of hexadecimal strings, one per code, as `hex` writes them."""
+        rows = []
+        for number, line in enumerate(lines):
+            try:
+                row = bytes.fromhex(line)
+            except ValueError:
+                raise InputError(f"item {number} is not hexadecimal: {line[:40]!r}") from None
+            if len(row) != -(-bits // 8):
+                raise InputError(f"item {number} has {len(row)} bytes, a {bits}-bit code has {-(-bits // 8)}")
+            rows.append(row)
+        return cls.from_bytes(b"".join(rows), bits)
+
+    @classmethod
+    def concat(cls, parts: Sequence[Codes]) -> Codes:
+        """All codes of `parts`, one after the other; they must have the same length in bits."""
+        if not parts:
+            raise InputError("nothing to concatenate: pass at least one Codes")
+        lengths = sorted({part.bits for part in parts})
+        if len(lengths) > 1:
+            raise InputError(f"codes of different lengths cannot be stacked: {lengths} bits")
+        return cls(np.concatenate([part.words for part in parts]), lengths[0])
+
+    # ---- looking ------------------------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def __getitem__(self, key: SupportsIndex | slice | ArrayLike) -> Codes:
+        if isinstance(key, SupportsIndex) and not isinstance(key, np.ndarray):
+            i = key.__index__()
+            if not -len(self) <= i < len(self):
+                raise IndexError(
+                    f"code {i} of {len(self)}"
+                )  # plain IndexError: the iteration protocol needs it
+            i %= len(self)
+            key = slice(i, i + 1)
+        return Codes(self.words[key if isinstance(key, slice) else np.asarray(key)], self.bits)
+
+    def __iter__(self) -> Iterator[Codes]:
+        return (self[i] for i in range(len(self)))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Codes):
+            return NotImplemented
+        return self.bits == other.bits and np.array_equal(self.words, other.words)
+
+    __hash__ = None  # type: ignore[assignment]  # equality compares contents
+
+    def __repr__(self) -> str:
+        shown = ", ".join(self[:3].hex())
+        return f"Codes(n={len(self)}, bits={self.bits}{': ' + shown if shown else ''}{', ...' if len(self) > 3 else ''})"
+
+    def to_bytes(self) -> NDArray[np.uint8]:
+        """(n, ceil(bits / 8)) uint8, little-endian bit order."""
+        little = self.words.astype("<u8", copy=False)
+        return np.ascontiguousarray(
+            little.view(np.uint8).reshape(len(self), self.words.shape[1] * 8)[:, : -(-self.bits // 8)]
+        )
+
+    def to_bits(self) -> NDArray[np.bool_]:
+        """(n, bits) booleans."""
+        return np.unpackbits(self.to_bytes(), axis=1, count=self.bits, bitorder="little").astype(np.bool_)
+
+    def to_signs(self) -> NDArray[np.float32]:
+        """(n, bits) of -1 and +1, the corner of the cube that each code names."""
+        return np.where(self.to_bits(), np.float32(1), np.float32(-1))
+
+    def hex(self) -> list[str]:
+        """One hexadecimal string per code, in the byte order of `to_bytes`."""
+        return [row.tobytes().hex() for row in self.to_bytes()]
+
+    # ---- keeping ------------------------------------------------------------------------------------
+
+    def save(self, folder: str | os.PathLike[str]) -> None:
+        """Write the bytes as `codes-<checksum>.npy` and a card `codes.json` that points at them.
+
+        The card is replaced last and in one step, so a crash leaves the old codes or the new, never a mixture.
+        """
+        path = Path(folder)
+        buffer = io.BytesIO()
+        np.save(buffer, self.to_bytes())
+        raw = buffer.getbuffer()
+        crc = _checksum(raw, self.bits)
+        name = f"codes-{crc:08x}.npy"
+        card = {
+            "format": _FORMAT,
+            "version": _VERSION,
+            "bits": self.bits,
+            "n": len(self),
+            "crc32": crc,
+            "data": name,
+        }
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+            _replace(path / name, raw)
+            _replace(path / "codes.json", (json.dumps(card, indent=1) + "\n").encode())
+            for old in path.glob("codes-*.npy"):
+                if old.name != name:
+                    old.unlink()
+        except OSError as error:
+            raise StorageError(f"cannot write codes to {path}: {error}") from error
+
+    @classmethod
+    def load(cls, folder: str | os.PathLike[str]) -> Codes:
+        """Read what `save` wrote; damage is an error, never a wrong code."""
+        path = Path(folder)
+        if not (path / "codes.json").is_file():
+            raise NotFoundError(f"{path} holds no codes: codes.json is missing")
+        try:
+            card: dict[str, Any] = json.loads((path / "codes.json").read_text())
+            kind, version, bits, crc = (card[key] for key in ("format", "version", "bits", "crc32"))
+            file = path / Path(card["data"]).name
+        except (ValueError, KeyError, TypeError) as error:
+            raise FormatError(f"{path / 'codes.json'} is damaged: {error!r}") from error
+        if kind != _FORMAT or version != _VERSION:
+            raise FormatError(
+                f"{path} is {kind!r} version {version}; this kinhash reads {_FORMAT!r} version {_VERSION}"
+            )
+        try:
+            raw = file.read_bytes()
+        except OSError as error:
+            raise FormatError(f"{file}, which codes.json names, cannot be read: {error}") from error
+        if _checksum(raw, bits) != crc:
+            raise FormatError(f"{file} does not match codes.json: one of the two is damaged")
+        return cls.from_bytes(np.load(io.BytesIO(raw), allow_pickle=False), bits)
+
+
+def _checksum(raw: bytes | memoryview, bits: int) -> int:
+    """CRC-32 of the file's bytes and of the code length, so that a flip in either is seen."""
+    return zlib.crc32(raw, zlib.crc32(str(bits).encode()))
+
+
+def _replace(path: Path, data: bytes | memoryview) -> None:
+    """Put `data` at `path` in one step, on the disk before its name is."""
+    new = path.with_name(path.name + ".new")
+    with open(new, "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(new, path)
+
+
+def _checked_bits(bits: int) -> int:
+    if isinstance(bits, bool) or not isinstance(bits, int | np.integer) or bits < 1:
+        raise InputError(f"a code length is a positive whole number of bits, got {bits!r}")
+    return int(bits)

@@ -1,0 +1,90 @@
+"""The import order of the package, and a checker that reads it off the source."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+# A module imports only from layers above its own; inside one layer (a folder) imports are free.
+LAYERS = [
+    "errors",
+    "codes",
+    "kernels",
+    "semantics",
+    "metrics",
+    "index",
+    "report",
+    "evaluate",
+    "plots",
+    "engines",
+    # torch begins
+    "data",
+    "losses",
+    "models",
+    "methods",
+    "training",
+    # faces
+    "serve",
+    "cli",
+]
+TORCH_BEGINS = LAYERS.index("data")
+
+
+def layer_of(module: str) -> str:
+    """'kinhash.metrics.ranking' -> 'metrics'."""
+    return module.split(".")[1] if "." in module else ""
+
+
+def imports_of(path: Path) -> list[str]:
+    """Every kinhash module that `path` imports, at any depth: inside functions and TYPE_CHECKING blocks too."""
+    found = []
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import; write the full name"
+            found += [f"{node.module}.{alias.name}" for alias in node.names]
+    return [name for name in found if name == "kinhash" or name.startswith("kinhash.")]
+
+
+def violations(package: Path) -> list[str]:
+    """One sentence for every import that goes down the list, and for every module that has no layer."""
+    wrong = []
+    for path in sorted(package.rglob("*.py")):
+        relative = path.relative_to(package)
+        if relative.parts == ("__init__.py",):
+            continue  # the lazy table of public names; it imports nothing when loaded
+        own = relative.parts[0].removesuffix(".py")
+        if own not in LAYERS:
+            wrong.append(f"{relative}: {own!r} has no place in LAYERS")
+            continue
+        for name in imports_of(path):
+            target = layer_of(name)
+            if target in ("__version__",):
+                continue
+            if target not in LAYERS:
+                wrong.append(f"{relative} imports {name}, which is no layer")
+            elif target != own and LAYERS.index(target) >= LAYERS.index(own):
+                wrong.append(f"{relative} imports {name}: {own!r} may not look down to {target!r}")
+    return wrong
+
+
+def torch_imports(package: Path) -> list[str]:
+    """Modules above the torch line that import torch, wherever in the file."""
+    wrong = []
+    for path in sorted(package.rglob("*.py")):
+        own = path.relative_to(package).parts[0].removesuffix(".py")
+        if own not in LAYERS[:TORCH_BEGINS]:
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            names = []
+            if isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom):
+                names = [node.module or ""]
+            wrong += [
+                f"{path.relative_to(package)} imports {name}"
+                for name in names
+                if name.split(".")[0] == "torch"
+            ]
+    return wrong

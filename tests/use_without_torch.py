@@ -1,0 +1,12 @@
+"""Run by test_layers in a fresh process: uses the layers above the torch line, then looks at sys.modules."""
+
+import sys
+
+import numpy as np
+
+import kinhash as kh
+
+codes = kh.Codes.from_logits(np.random.default_rng(0).normal(size=(40, 32)))
+assert len(codes[:5]) == 5
+
+print("torch" if "torch" in sys.modules else "no torch")
