@@ -10,11 +10,11 @@ LAYERS = [
     "errors",
     "codes",
     "kernels",
-    "semantics",
+    "meaning",
     "metrics",
     "index",
     "report",
-    "evaluate",
+    "evaluation",
     "plots",
     "engines",
     # torch begins
@@ -70,13 +70,15 @@ def violations(package: Path) -> list[str]:
 
 
 def torch_imports(package: Path) -> list[str]:
-    """Modules above the torch line that import torch, wherever in the file."""
+    """Modules above the torch line that import torch; `kernels/gpu_*` alone may, inside a function."""
     wrong = []
     for path in sorted(package.rglob("*.py")):
         own = path.relative_to(package).parts[0].removesuffix(".py")
         if own not in LAYERS[:TORCH_BEGINS]:
             continue
-        for node in ast.walk(ast.parse(path.read_text())):
+        tree = ast.parse(path.read_text())
+        nodes = tree.body if own == "kernels" and path.name.startswith("gpu_") else ast.walk(tree)
+        for node in nodes:
             names = []
             if isinstance(node, ast.Import):
                 names = [alias.name for alias in node.names]
