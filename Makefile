@@ -1,0 +1,33 @@
+# Everything runs in .venv, which the first target makes: Python 3.11+, git and make are all it takes.
+.PHONY: demo test test-all check bench clean
+
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+
+demo: $(READY)  ## pictures -> codes -> evaluation with a plot -> index -> searches
+	$(BIN)/kinhash demo
+
+test: $(READY)  ## the default tests
+	$(BIN)/python -m pytest
+
+test-all: $(READY)  ## with the slow ones
+	$(BIN)/python -m pytest -m "not gpu and not network and not engine"
+
+check: $(READY)  ## lint, types, tests
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest
+
+bench: $(READY)  ## every guard on speed, one after the other
+	@status=0; for script in benchmarks/*.py; do \
+	  if grep -q -e '--check' $$script; then echo "== $$script"; $(BIN)/python $$script --check || status=1; fi; \
+	done; exit $$status
+
+$(READY): pyproject.toml constraints.txt tools/setup_venv.py
+	$(PYTHON) tools/setup_venv.py
+	@touch $@
+
+clean:
+	rm -rf .venv dist demo-output .pytest_cache .mypy_cache .ruff_cache .hypothesis
