@@ -1,0 +1,1 @@
+"""Exact Hamming search, in memory and on disk."""
