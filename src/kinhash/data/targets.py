@@ -1,0 +1,45 @@
+"""`Targets`: what a batch of samples is supposed to mean, mixed samples included."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from kinhash.errors import InputError
+
+
+@dataclass(frozen=True)
+class Targets:
+    """The targets of B samples.
+
+    A sample that CutMix or MixUp made of two is `weight` parts of class `labels` and `1 - weight` parts of
+    class `other`; an unmixed batch has neither `other` nor `weight`. `vectors` are target embeddings, already
+    mixed where the samples are.
+    """
+
+    labels: Tensor  # (B,) int64
+    other: Tensor | None = None  # (B,) int64
+    weight: Tensor | None = None  # (B,) in [0, 1], the share of `labels`
+    vectors: Tensor | None = None  # (B, D)
+
+    def __post_init__(self) -> None:
+        if (self.other is None) != (self.weight is None):
+            raise InputError("mixed targets need both `other` and `weight`; got only one of the two")
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def soft(self, classes: int) -> Tensor:
+        """(B, classes) shares of the classes in each sample; every row sums to 1."""
+        rows = torch.nn.functional.one_hot(self.labels, classes).float()
+        if self.other is None or self.weight is None:
+            return rows
+        share = self.weight.float().unsqueeze(1)
+        return share * rows + (1 - share) * torch.nn.functional.one_hot(self.other, classes).float()
+
+    def to(self, device: torch.device | str) -> Targets:
+        """The same targets on `device`."""
+        parts = (self.labels, self.other, self.weight, self.vectors)
+        return Targets(*(None if part is None else part.to(device, non_blocking=True) for part in parts))  # type: ignore[arg-type]  # labels is never None
