@@ -14,6 +14,7 @@ LAYERS = [
     "metrics",
     "index",
     "report",
+    "comparison",
     "evaluation",
     "plots",
     "engines",
@@ -25,6 +26,7 @@ LAYERS = [
     "training",
     # faces
     "serve",
+    "demo",
     "cli",
 ]
 TORCH_BEGINS = LAYERS.index("data")

@@ -1,0 +1,82 @@
+"""Comparisons: seeds are summarised, chance is told from difference, unlike protocols are refused."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+from test_report import make_report
+
+from kinhash.comparison import compare
+from kinhash.errors import InputError
+from kinhash.report import Report
+
+
+def report_of(name: str, values: np.ndarray) -> Report:
+    base = make_report(name)
+    return Report(
+        name,
+        base.protocol,
+        {"mahp_wup": float(values[~np.isnan(values)].sum() / len(values))},
+        {},
+        {"mahp_wup": values},
+    )
+
+
+def test_mean_and_deviation_over_seeds() -> None:
+    result = compare([report_of("a", np.array([0.2, 0.4])), report_of("a", np.array([0.4, 0.8]))])
+    (row,) = result.rows
+    assert (row.seeds, row.mean["mahp_wup"]) == (2, pytest.approx(0.45))
+    assert row.deviation["mahp_wup"] == pytest.approx(np.std([0.3, 0.6], ddof=1))
+    assert row.p_value == {}
+    assert "0.4500 ± 0.2121" in str(result)
+    assert "| a | 2 | 0.4500 ± 0.2121 |" in result.to_markdown()
+
+
+def test_small_samples_match_all_sign_patterns(rng: np.random.Generator) -> None:
+    d = rng.normal(0.3, 1, 9)
+    result = compare([report_of("base", np.zeros(9)), report_of("new", d)], flips=40_000)
+    patterns = np.array(list(itertools.product([-1, 1], repeat=9)))
+    exact = np.mean(np.abs(patterns @ d) >= abs(d.sum()) - 1e-12)
+    assert result.rows[1].p_value["mahp_wup"] == pytest.approx(exact, abs=0.015)
+    assert result.rows[1].difference["mahp_wup"] == pytest.approx(d.mean())
+
+
+def test_large_samples_agree_with_the_t_test(rng: np.random.Generator) -> None:
+    d = rng.normal(0.04, 1, 3000)
+    result = compare([report_of("base", np.zeros(3000)), report_of("new", d)])
+    assert result.rows[1].p_value["mahp_wup"] == pytest.approx(stats.ttest_1samp(d, 0).pvalue, abs=0.005)
+
+
+def test_identical_and_clearly_better_methods(rng: np.random.Generator) -> None:
+    values = rng.random(2000)
+    same, better = (
+        report_of("same", values.copy()),
+        report_of("better", values + 0.1 + 0.01 * rng.random(2000)),
+    )
+    result = compare([report_of("base", values), same, better])
+    assert result.rows[1].p_value["mahp_wup"] == 1.0
+    assert result.rows[2].p_value["mahp_wup"] < 1e-6
+    assert str(result).count("**") >= 2  # the cell, and the legend
+
+
+def test_queries_without_a_value_are_left_out_of_the_pairs() -> None:
+    ours, base = np.array([0.9, np.nan, 0.8]), np.array([0.5, 0.5, np.nan])
+    row = compare([report_of("base", base), report_of("new", ours)]).rows[1]
+    assert row.difference["mahp_wup"] == pytest.approx(0.4)
+    nothing = compare([report_of("base", np.full(2, np.nan)), report_of("new", np.ones(2))]).rows[1]
+    assert math.isnan(nothing.p_value["mahp_wup"])
+
+
+def test_unlike_protocols_and_bad_calls_are_refused() -> None:
+    with pytest.raises(InputError, match="nothing to compare"):
+        compare([])
+    with pytest.raises(InputError, match="ties is 'expected' and 'stable'"):
+        compare([make_report("a"), make_report("b", ties="stable")])
+    with pytest.raises(InputError, match="none of the reports: a"):
+        compare([make_report("a")], baseline="z")
+    with pytest.raises(InputError, match="both codes and floats"):
+        compare([make_report("a"), make_report("a", representation="float")])
