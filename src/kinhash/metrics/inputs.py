@@ -1,0 +1,107 @@
+"""What a metric accepts, checked once, with messages that say what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kinhash.errors import InputError
+
+
+def checked_choice(value: str, choices: Sequence[str], name: str) -> str:
+    """`value` if it is one of `choices`."""
+    if value not in choices:
+        raise InputError(f"{name} is one of {', '.join(map(repr, choices))}; got {value!r}")
+    return value
+
+
+def checked_labels(labels: ArrayLike, n: int, name: str = "labels") -> NDArray[np.int64]:
+    """One whole number per item."""
+    array = np.asarray(labels)
+    if array.ndim != 1 or (array.size and not np.issubdtype(array.dtype, np.integer)):
+        raise InputError(
+            f"{name} must be a row of class numbers (integers), got shape {array.shape} of {array.dtype}"
+        )
+    if len(array) != n:
+        raise InputError(f"{name} has {len(array)} entries for {n} items; one label per item is needed")
+    return np.ascontiguousarray(array, dtype=np.int64)
+
+
+def checked_similarities(
+    similarities: Mapping[str, ArrayLike] | ArrayLike | None,
+) -> dict[str, NDArray[np.float64]]:
+    """Named (C, C) matrices of one size; a lone matrix is called 'similarity'."""
+    if similarities is None:
+        return {}
+    named = similarities if isinstance(similarities, Mapping) else {"similarity": similarities}
+    checked = {name: _checked_matrix(matrix, name) for name, matrix in named.items()}
+    sizes = {len(matrix) for matrix in checked.values()}
+    if len(sizes) > 1:
+        raise InputError(f"the similarities are over different numbers of classes: {sorted(sizes)}")
+    return checked
+
+
+def _checked_matrix(matrix: ArrayLike, name: str) -> NDArray[np.float64]:
+    array = np.asarray(matrix)
+    if array.dtype.kind not in "fiub" or array.ndim != 2 or array.shape[0] != array.shape[1]:
+        raise InputError(
+            f"similarity {name!r} must be a square matrix of numbers, classes by classes; "
+            f"got shape {array.shape} of {array.dtype}"
+        )
+    return checked_range(array, name)
+
+
+def checked_range(array: NDArray[Any], name: str) -> NDArray[np.float64]:
+    """Similarities as float64, all of them in [0, 1]."""
+    values = np.ascontiguousarray(array, dtype=np.float64)
+    if values.size and not (values.min() >= -1e-9 and values.max() <= 1 + 1e-9):  # NaN fails too
+        bad = np.argwhere(~((values >= -1e-9) & (values <= 1 + 1e-9)))[0]
+        raise InputError(
+            f"similarity {name!r} must lie in [0, 1]; entry {tuple(map(int, bad))} is {values[tuple(bad)]}. "
+            "Scale it, or pass 1 - distance"
+        )
+    return np.clip(values, 0.0, 1.0)  # rounding only: anything further out was refused
+
+
+def checked_label_range(labels: NDArray[np.int64], classes: int, name: str = "labels") -> None:
+    """Labels that are rows of a (classes, classes) matrix."""
+    wrong = np.flatnonzero((labels < 0) | (labels >= classes))
+    if len(wrong):
+        raise InputError(
+            f"{name}[{wrong[0]}] is {labels[wrong[0]]}, but the similarity has classes 0 to {classes - 1}"
+        )
+
+
+def checked_k(k: int, available: int, name: str = "k", at_least: int = 1) -> int:
+    """A cutoff that the ranking can fill."""
+    if isinstance(k, bool) or not isinstance(k, int | np.integer):
+        raise InputError(f"{name} is a whole number, got {k!r}")
+    if not at_least <= k <= available:
+        raise InputError(
+            f"{name} is {k}, but must lie between {at_least} and {available}, the items that a query can be "
+            "answered with (the query itself does not count); choose a smaller k or a larger database"
+            if k > available
+            else f"{name} is {k}; it must be at least {at_least}"
+        )
+    return int(k)
+
+
+def checked_vectors(vectors: ArrayLike, name: str) -> NDArray[Any]:
+    """A finite (n, d) array of float32 or float64; other real types become one of the two."""
+    array = np.asarray(vectors)
+    if array.ndim != 2 or array.dtype.kind not in "fiu":
+        raise InputError(
+            f"{name} must be Codes or a real (n, d) array, got shape {array.shape} of {array.dtype}"
+        )
+    if array.dtype not in (np.float32, np.float64):
+        array = array.astype(np.float32 if array.dtype == np.float16 else np.float64)
+    finite = np.isfinite(array)
+    if not finite.all():
+        row, column = np.argwhere(~finite)[0]
+        raise InputError(
+            f"{name} holds {array[row, column]} in row {row}, column {column}; it has no distance to anything"
+        )
+    return np.ascontiguousarray(array)

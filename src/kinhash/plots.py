@@ -1,0 +1,81 @@
+"""Figures of reports. matplotlib is needed here and nowhere else."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kinhash.errors import InputError, StorageError, require
+from kinhash.report import Report
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def plot_curves(
+    reports: Sequence[Report], path: str | os.PathLike[str] | None = None, *, similarity: str | None = None
+) -> Figure:
+    """HP@1..k of every report in one picture, written to `path` (png, svg, pdf) if given.
+
+    Float vectors are solid, codes dashed; reports that share a name share a colour, so the cost of binarising is the gap
+    between two lines of one colour. `similarity` names which curve, where the reports hold several.
+    """
+    require("matplotlib", "plot")
+    from matplotlib.figure import Figure
+
+    curve = _curve_name(reports, similarity)
+    colours = {name: f"C{i % 10}" for i, name in enumerate(dict.fromkeys(r.name for r in reports))}
+    figure = Figure(figsize=(7.2, 4.4), layout="constrained")
+    axes = figure.add_subplot()
+    for report in reports:
+        values = report.curves[curve]
+        binary = report.protocol["representation"] == "bin"
+        label = f"{report.name} ({report.protocol['bits']} {'bits' if binary else 'floats'})"
+        axes.plot(
+            np.arange(1, len(values) + 1),
+            values,
+            "--" if binary else "-",
+            color=colours[report.name],
+            label=label,
+        )
+    named = reports[0].protocol["similarity"]
+    axes.set_title(
+        next(iter(named.values())) if len(named) == 1 else named[curve.removeprefix("hp_")], fontsize=9
+    )
+    axes.set_xlabel("k")
+    axes.set_ylabel("hierarchical precision at k")
+    axes.set_ylim(top=1.005)
+    axes.grid(alpha=0.3)
+    axes.legend(fontsize=8)
+    if path is not None:
+        _write(figure, Path(path))
+    return figure
+
+
+def _curve_name(reports: Sequence[Report], similarity: str | None) -> str:
+    if not reports:
+        raise InputError("nothing to plot: pass at least one Report")
+    wanted = None if similarity is None else f"hp_{similarity}"
+    name = wanted or next(iter(reports[0].curves), None)
+    for report in reports:
+        if name is None or name not in report.curves:
+            raise InputError(
+                f"{report.name!r} holds no curve {name or ''!r}; it has {', '.join(report.curves) or 'none'}. "
+                "Evaluate with semantics= to get one."
+            )
+    assert name is not None
+    return name
+
+
+def _write(figure: Figure, path: Path) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        figure.savefig(path, dpi=150)
+    except ValueError as error:  # matplotlib: unknown suffix
+        raise InputError(f"cannot draw to {path.name!r}: {error}") from error
+    except OSError as error:
+        raise StorageError(f"cannot write the figure to {path}: {error}") from error
