@@ -121,7 +121,7 @@ def test_refuses_distances_that_are_none(bad: np.ndarray) -> None:
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("shape", [(2, 1), (63, 5), (130, 64), (512, 64), (300, 100)])
+@pytest.mark.parametrize("shape", [(3, 1), (63, 5), (130, 64), (512, 64), (300, 100)])
 @pytest.mark.parametrize("symmetric", [True, False])
 def test_kernels_agree_with_the_formula(shape: tuple[int, int], symmetric: bool) -> None:
     from kinhash.losses import sim_triton

@@ -1,0 +1,1 @@
+"""Pictures and embeddings with labels or captions, and loaders that keep them on the device."""

@@ -1,0 +1,138 @@
+"""Any picture -> (h, w, 3) uint8 pixels, upright, in RGB, or one clear error.
+
+A source is a path, the bytes of a file, a `FilePart` (a member of an uncompressed tar), an open PIL image or an
+array of pixels. Transparent pixels are laid on white; 16-bit grey keeps its upper 8 bits; EXIF rotation is applied;
+of an animation the first frame counts.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image, ImageOps
+
+from kinhash.errors import FormatError, InputError, NotFoundError
+
+Pixels = NDArray[np.uint8]
+
+
+@dataclass(frozen=True)
+class FilePart:
+    """The bytes [offset, offset + length) of a file."""
+
+    path: Path
+    offset: int
+    length: int
+
+    def read(self) -> bytes:
+        with open(self.path, "rb") as file:
+            file.seek(self.offset)
+            return file.read(self.length)
+
+
+Source = str | os.PathLike[str] | bytes | FilePart | Image.Image | Pixels
+
+
+@dataclass(frozen=True)
+class Broken:
+    """A picture that could not be read, and why."""
+
+    id: str
+    reason: str
+
+
+def name_of(source: Source) -> str:
+    """What an error message calls the source."""
+    if isinstance(source, str | os.PathLike):
+        return os.fspath(source)
+    if isinstance(source, FilePart):
+        return f"{source.path} at byte {source.offset}"
+    if isinstance(source, Image.Image):
+        return getattr(source, "filename", "") or "a PIL image"
+    return f"{len(source)} bytes" if isinstance(source, bytes) else "an array"
+
+
+def open_rgb(source: Source, near: int | None = None) -> Image.Image:
+    """The picture of `source`, upright, in RGB. `near`: a JPEG may be decoded at a smaller scale not below this side."""
+    if isinstance(source, np.ndarray):
+        return Image.fromarray(_checked_pixels(source), "RGB" if source.ndim == 3 else None).convert("RGB")
+    try:
+        if isinstance(source, Image.Image):
+            return _to_rgb(source)
+        with Image.open(_readable(source)) as image:
+            if near is not None:
+                image.draft(None, (near, near))
+            return _to_rgb(image)
+    except FileNotFoundError as error:
+        raise NotFoundError(f"there is no file {name_of(source)}") from error
+    except FormatError:
+        raise
+    except Exception as error:  # Pillow's decoders raise anything on damaged files
+        raise FormatError(f"{name_of(source)} cannot be read as a picture: {error}") from error
+
+
+def pixels(source: Source) -> Pixels:
+    """(h, w, 3) uint8 of `open_rgb`."""
+    return np.asarray(open_rgb(source))
+
+
+def read_all(
+    sources: Sequence[Source], ids: Sequence[str], threads: int = 4
+) -> Iterator[tuple[int, Pixels | Broken]]:
+    """Position and pixels of every source, in order; for a broken one the reason."""
+
+    def read(position: int) -> tuple[int, Pixels | Broken]:
+        try:
+            return position, pixels(sources[position])
+        except (FormatError, NotFoundError) as error:
+            return position, Broken(ids[position], str(error))
+
+    with ThreadPoolExecutor(threads) as pool:
+        yield from pool.map(read, range(len(sources)))
+
+
+def _readable(source: str | os.PathLike[str] | bytes | FilePart) -> Any:
+    if isinstance(source, FilePart):
+        return io.BytesIO(source.read())
+    return io.BytesIO(source) if isinstance(source, bytes) else source
+
+
+def _to_rgb(image: Image.Image) -> Image.Image:
+    image = ImageOps.exif_transpose(image)  # loads all pixels: truncated files fail here
+    image.load()
+    if image.mode == "RGB" and "transparency" not in image.info:
+        return image
+    if image.mode.startswith("I"):
+        return _sixteen_bit(image).convert("RGB")
+    if image.mode == "F":
+        raise FormatError(
+            f"{name_of(image)} holds floating-point pixels, whose range nobody knows; save it with 8 or 16 bits"
+        )
+    if image.has_transparency_data:
+        white = Image.new("RGBA", image.size, "white")
+        return Image.alpha_composite(white, image.convert("RGBA")).convert("RGB")
+    return image.convert("RGB")
+
+
+def _sixteen_bit(image: Image.Image) -> Image.Image:
+    values = np.asarray(image).astype(np.int64)
+    if values.size and (values.min() < 0 or values.max() > 65535):
+        raise FormatError(f"{name_of(image)} holds values outside 16 bits; save it with 8 or 16 bits")
+    return Image.fromarray((values >> 8).astype(np.uint8))
+
+
+def _checked_pixels(array: NDArray[Any]) -> Pixels:
+    shape_ok = array.ndim == 2 or (array.ndim == 3 and array.shape[2] == 3)
+    if array.dtype != np.uint8 or not shape_ok or not array.size:
+        raise InputError(
+            f"a picture as an array is (h, w, 3) or (h, w) uint8, got shape {array.shape} of {array.dtype}"
+        )
+    return np.ascontiguousarray(array)

@@ -1,0 +1,1 @@
+"""Backbones, the hash layer, and the encoder that holds both."""
