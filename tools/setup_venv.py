@@ -21,7 +21,7 @@ PINS = ["-c", str(ROOT / "constraints.txt")]
 
 
 def main() -> None:
-    if sys.version_info < (3, 11):
+    if sys.version_info < (3, 11):  # noqa: UP036  # this runs before anything has checked it
         sys.exit(f"kinhash needs Python 3.11 or newer; this is {sys.version.split()[0]}")
     if not PYTHON.exists():
         venv.create(VENV, with_pip=True)
