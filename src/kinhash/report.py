@@ -102,7 +102,7 @@ class Report:
             "name": self.name,
             "protocol": self.protocol,
             "metrics": {key: _plain(value) for key, value in self.metrics.items()},
-            "curves": {key: np.round(curve, 6).tolist() for key, curve in self.curves.items()},
+            "curves": {key: [_plain(v) for v in curve] for key, curve in self.curves.items()},
             "per_query": {key: [_plain(v) for v in row] for key, row in self.per_query.items()},
         }
 
@@ -136,7 +136,7 @@ class Report:
                 card["name"],
                 card["protocol"],
                 _floats(card["metrics"]),
-                {key: np.array(curve) for key, curve in card["curves"].items()},
+                {key: np.array(curve, dtype=np.float64) for key, curve in card["curves"].items()},
                 {key: np.array(row, dtype=np.float64) for key, row in card["per_query"].items()},
             )
         except (KeyError, TypeError, ValueError, AttributeError) as error:

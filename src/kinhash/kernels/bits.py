@@ -10,7 +10,7 @@ from numba.core import types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-if config.DISABLE_JIT:
+if config.DISABLE_JIT:  # type: ignore[attr-defined]  # numba sets it from the environment
 
     def popcount64(word: np.uint64) -> int:
         """How many bits of a 64-bit word are set."""
@@ -64,8 +64,10 @@ def nearest_in_batches(words: NDArray[np.uint64], batch: int, out: NDArray[np.in
     """Hamming distance of every code to the nearest other one of its batch of consecutive rows."""
     for start in range(0, words.shape[0], batch):
         for i in range(start, start + batch):
-            best = np.int64(words.shape[1] * 64 + 1)
+            best = words.shape[1] * 64 + 1
             for j in range(start, start + batch):
                 if j != i:
-                    best = min(best, hamming(words[i], words[j]))
+                    distance = hamming(words[i], words[j])
+                    if distance < best:
+                        best = distance
             out[i] = best

@@ -22,18 +22,18 @@ from kinhash.kernels.ranking import (
     precision_within,
 )
 
-PER_CUTOFF = 5  # ap over found, ap over relevant, precision, recall, hit
+AT_K = 5  # columns before those of hits: ap of the whole ranking; at k: ap over found, ap over relevant, precision, recall
 
 
 class Plan(NamedTuple):
     """What is asked of every query of a block, and what its items are worth."""
 
-    k: int  # depth of the hierarchical curve, 0 without similarities
+    k: int  # depth of the hierarchical curve and of everything else that is cut off
     full: bool  # average precision of the whole ranking
     corrected: bool
     stable: bool
     leave_out: bool  # query q is item q of the database and must be skipped
-    cutoffs: NDArray[np.int64]
+    hits: NDArray[np.int64]  # cutoffs of hit@K
     radii: NDArray[np.float64]
     labels: NDArray[np.int64]  # (queries,)
     rows: NDArray[np.int64]  # (queries,) row of `similarities` that belongs to the query
@@ -92,7 +92,7 @@ def _gains_by_level(
 ) -> None:
     """Sum of similarities at every distance that the first k items can have."""
     gains[:] = 0.0
-    if plan.k == 0:
+    if gains.shape[0] == 0:
         return
     last = 0
     inside = sizes[0]
@@ -212,15 +212,15 @@ def _score_relevance(
 ) -> None:
     if plan.full:
         out[0] = precision_sum(sizes, hits, groups, EVERYTHING) / relevant
-    column = 1
-    for depth in plan.cutoffs:
-        found = found_at(sizes, hits, groups, depth)
-        out[column] = average_over_found(sizes, hits, groups, depth)
-        out[column + 1] = precision_sum(sizes, hits, groups, depth) / min(depth, relevant)
-        out[column + 2] = found / depth
-        out[column + 3] = found / relevant
-        out[column + 4] = hit_at(sizes, hits, groups, depth)
-        column += PER_CUTOFF
+    found = found_at(sizes, hits, groups, plan.k)
+    out[1] = average_over_found(sizes, hits, groups, plan.k)
+    out[2] = precision_sum(sizes, hits, groups, plan.k) / min(plan.k, relevant)
+    out[3] = found / plan.k
+    out[4] = found / relevant
+    column = AT_K
+    for depth in plan.hits:
+        out[column] = hit_at(sizes, hits, groups, depth)
+        column += 1
     for radius in plan.radii:
         out[column] = precision_within(levels, sizes, hits, groups, radius)
         column += 1

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kinhash.codes import Codes
 from kinhash.errors import InputError
-from kinhash.kernels.scoring import PER_CUTOFF, Plan, score_codes, score_rows
+from kinhash.kernels.scoring import AT_K, Plan, score_codes, score_rows
 from kinhash.kernels.threads import map_blocks
 from kinhash.metrics.inputs import (
     checked_choice,
@@ -37,37 +37,23 @@ _SPANS = 64  # fixed, so that sums of curves do not depend on the number of thre
 class RankingScores:
     """Scores of every query, and the protocol that they were measured under.
 
-    All arrays have one entry per query. NaN marks a query for which a value does not exist: one without any
-    relevant item in the database (relevance metrics), or without any similar one (hierarchical metrics). Such
-    queries are left out of the means and counted in `without_relevant`.
+    `per_query` holds one value per query under the keys of a report (`mahp_wup` holds the AHP of every query). NaN
+    marks a query for which a value does not exist: one without any relevant item in the database (relevance
+    metrics), or without any similar one (hierarchical metrics). Such queries are left out of the means and counted
+    in `without_relevant`.
     """
 
     protocol: dict[str, Any]
-    ahp: dict[str, Floats]  # similarity -> AHP@k
-    curves: dict[str, Floats]  # similarity -> (k,) mean HP@1..k
-    ap: Floats | None  # over the whole ranking; None where it was not asked for
-    ap_over_found: dict[int, Floats]  # cutoff -> AP@cutoff / hits found (what hashing papers print)
-    ap_over_relevant: dict[int, Floats]  # cutoff -> AP@cutoff / min(cutoff, relevant)
-    precision: dict[int, Floats]
-    recall: dict[int, Floats]
-    hit: dict[int, Floats]  # chance of at least one relevant item up to the cutoff
-    within: dict[int, Floats]  # Hamming radius -> precision among the items within it; 0 where there is none
+    per_query: dict[str, Floats]
+    curves: dict[str, Floats]  # `hp_<similarity>` -> (k,) mean HP@1..k
     without_relevant: int
 
-    def means(self) -> dict[str, float]:
-        """Mean over the queries that have a value, by printed name; NaN where none has."""
-        named = {f"mahp@{self.protocol['k']} {name}": values for name, values in self.ahp.items()}
-        if self.ap is not None:
-            named["map"] = self.ap
-        for k in self.precision:
-            named[f"map@{k} /found"] = self.ap_over_found[k]
-            named[f"map@{k} /relevant"] = self.ap_over_relevant[k]
-            named[f"precision@{k}"] = self.precision[k]
-            named[f"recall@{k}"] = self.recall[k]
-            named[f"hit@{k}"] = self.hit[k]
-        for radius, values in self.within.items():
-            named[f"precision r<={radius}"] = values
-        return {name: mean_of_defined(values) for name, values in named.items()}
+    @property
+    def metrics(self) -> dict[str, float]:
+        """Mean over the queries that have a value; NaN where none has."""
+        means = {key: mean_of_defined(values) for key, values in self.per_query.items()}
+        heights = {key.replace("hp_", "hp_at_k_", 1): float(curve[-1]) for key, curve in self.curves.items()}
+        return heights | means
 
 
 def mean_of_defined(values: Floats) -> float:
@@ -84,8 +70,8 @@ def score_ranking(
     *,
     similarities: Mapping[str, ArrayLike] | ArrayLike | None = None,
     k: int = 250,
-    cutoffs: Sequence[int] | None = None,
-    radii: Sequence[int] = (),
+    hits: Sequence[int] = (),
+    radius: int | None = None,
     full: bool = True,
     ties: str = "expected",
     formula: str = "corrected",
@@ -94,78 +80,49 @@ def score_ranking(
 ) -> RankingScores:
     """Many metrics at once.
 
-    `similarities`: name -> (C, C) matrix in [0, 1], each yields AHP@k and its curve. `cutoffs` (default: k) are
-    those of AP@, precision@, recall@ and hit@. `radii`: Hamming radii of precision within. `full`: AP over the
-    whole ranking. `metric` ("l1", "l2", "dot") ranks vectors; codes are ranked by Hamming distance.
+    `similarities`: name -> (C, C) matrix in [0, 1], each yields AHP@k and its curve. `k` also cuts AP@k, precision
+    and recall; `hits` are the cutoffs of hit@K. `radius`: Hamming radius of precision within. `full`: AP over the
+    whole ranking as well. `metric` ("l1", "l2", "dot") ranks vectors; codes are ranked by Hamming distance.
     """
     pairs = checked_pairs(queries, database, metric)
-    query_labels, items = _both_labels(pairs, labels, database_labels)
+    query_labels, items = both_labels(pairs, labels, database_labels)
     matrices = checked_similarities(similarities)
     for matrix in matrices.values():
         checked_label_range(query_labels, len(matrix), "labels")
         checked_label_range(items, len(matrix), "labels" if pairs.leave_out else "database_labels")
     query_labels, items, stack = _compressed(query_labels, items, list(matrices.values()))
-    plan = make_plan(
-        pairs,
-        query_labels,
-        items,
-        stack,
-        k=checked_k(k, pairs.available, at_least=2) if matrices else 0,
-        cutoffs=[checked_k(c, pairs.available, "cutoff") for c in ((k,) if cutoffs is None else cutoffs)],
-        radii=_checked_radii(radii, pairs),
+    present = np.bincount(items, minlength=stack.shape[2])
+    plan = Plan(
+        k=checked_k(k, pairs.available, at_least=2 if matrices else 1),
         full=full,
-        stable=checked_choice(ties, TIES, "ties") == "stable",
         corrected=checked_choice(formula, FORMULAS, "formula") == "corrected",
+        stable=checked_choice(ties, TIES, "ties") == "stable",
+        leave_out=pairs.leave_out,
+        hits=np.array([checked_k(c, pairs.available, "a cutoff of hits") for c in hits], np.int64),
+        radii=np.array(_checked_radius(radius, pairs), np.float64),
+        labels=query_labels,
+        rows=query_labels,
+        items=items,
+        relevant=present[query_labels] - int(pairs.leave_out),
+        counts=present,
+        similarities=stack,
+        order=falling_order(stack),
     )
     columns, curves = run_plan(pairs, plan, threads)
-    protocol = describe(pairs, k=k, ties=ties, formula=formula)
+    protocol = describe(pairs, k=int(k), ties=ties, formula=formula)
     return _unpacked(columns, curves, plan, list(matrices), protocol)
 
 
 def describe(pairs: Pairs, **chosen: Any) -> dict[str, Any]:
-    """The protocol in words that go into a report."""
+    """The protocol by the keys of a report."""
     return {
-        "database": "same set, query left out" if pairs.leave_out else "other set",
-        "queries": len(pairs.queries),
-        "items": pairs.available,
+        "database": "queries" if pairs.leave_out else "given",
+        "n_queries": len(pairs.queries),
+        "n_database": len(pairs.database),
+        "exclude_query": pairs.leave_out,
         "metric": pairs.metric,
         **chosen,
     }
-
-
-def make_plan(
-    pairs: Pairs,
-    labels: NDArray[np.int64],
-    items: NDArray[np.int64],
-    similarities: Floats,
-    *,
-    k: int,
-    cutoffs: Sequence[int],
-    radii: Sequence[int],
-    full: bool,
-    stable: bool,
-    corrected: bool,
-) -> Plan:
-    """The request in the form that kernels take; labels are small whole numbers by now."""
-    counts = np.bincount(items, minlength=similarities.shape[2])
-    present = np.zeros(max(len(counts), int(labels.max()) + 1), np.int64)
-    present[: len(counts)] = counts
-    return Plan(
-        k=k,
-        full=full,
-        corrected=corrected,
-        stable=stable,
-        leave_out=pairs.leave_out,
-        cutoffs=np.array(cutoffs, np.int64),
-        radii=np.array(radii, np.float64),
-        labels=labels,
-        rows=labels,
-        items=items,
-        relevant=present[labels] - int(pairs.leave_out),
-        counts=present,
-        similarities=similarities,
-        order=falling_order(similarities),
-    )
 
 
 def falling_order(similarities: Floats) -> NDArray[np.int64]:
@@ -176,7 +133,7 @@ def falling_order(similarities: Floats) -> NDArray[np.int64]:
 def run_plan(pairs: Pairs, plan: Plan, threads: int | None) -> tuple[Floats, Floats]:
     """(queries, columns) of scores and (M, k) sums of curves, block by block on all cores."""
     m = len(plan.similarities)
-    width = 1 + PER_CUTOFF * len(plan.cutoffs) + len(plan.radii) + m
+    width = AT_K + len(plan.hits) + len(plan.radii) + m
     columns = np.full((len(pairs.queries), width), np.nan)
     span = -(-len(columns) // _SPANS)
     curves = np.zeros((-(-len(columns) // span), m, plan.k))
@@ -204,13 +161,12 @@ def score_block(pairs: Pairs, plan: Plan, start: int, stop: int, out: Floats, cu
         stable = plan.stable or distances.dtype == np.uint16
         order = np.argsort(distances, axis=1, kind="stable" if stable else None)
     else:
-        depth = max(plan.k, *plan.cutoffs) if len(plan.cutoffs) else plan.k
-        last = depth - 1 + int(plan.leave_out)
+        last = max([plan.k, *plan.hits]) - 1 + int(plan.leave_out)
         thresholds = np.partition(distances, last, axis=1)[:, last].astype(np.float64)
     score_rows(distances.astype(np.float64, copy=False), order, thresholds, plan, start, out, curves)
 
 
-def _both_labels(
+def both_labels(
     pairs: Pairs, labels: ArrayLike, database_labels: ArrayLike | None
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     own = checked_labels(labels, len(pairs.queries))
@@ -235,35 +191,29 @@ def _compressed(
     return numbers[: len(labels)].copy(), numbers[len(labels) :].copy(), stack
 
 
-def _checked_radii(radii: Sequence[int], pairs: Pairs) -> list[int]:
-    if len(radii) and pairs.metric != "hamming":
-        raise InputError("radii are Hamming radii: they need Codes, not vectors")
-    for radius in radii:
-        if isinstance(radius, bool) or not isinstance(radius, int | np.integer) or radius < 0:
-            raise InputError(f"a Hamming radius is a whole number from 0 on, got {radius!r}")
-    return [int(radius) for radius in radii]
+def _checked_radius(radius: int | None, pairs: Pairs) -> list[int]:
+    if radius is None:
+        return []
+    if pairs.metric != "hamming":
+        raise InputError("a radius is a Hamming radius: it needs Codes, not vectors")
+    if isinstance(radius, bool) or not isinstance(radius, int | np.integer) or radius < 0:
+        raise InputError(f"a Hamming radius is a whole number from 0 on, got {radius!r}")
+    return [int(radius)]
 
 
 def _unpacked(
     columns: Floats, curves: Floats, plan: Plan, names: list[str], protocol: dict[str, Any]
 ) -> RankingScores:
     """Columns by name, in the order in which the kernel writes them."""
-    cutoffs = [int(c) for c in plan.cutoffs]
-    five = [{c: columns[:, 1 + PER_CUTOFF * i + j] for i, c in enumerate(cutoffs)} for j in range(PER_CUTOFF)]
-    first_radius = 1 + PER_CUTOFF * len(cutoffs)
-    first_ahp = first_radius + len(plan.radii)
-    ahp = {name: columns[:, first_ahp + m] for m, name in enumerate(names)}
-    defined = {name: max(1, np.count_nonzero(~np.isnan(values))) for name, values in ahp.items()}
+    keys = ["map_full", "map_at_k_found", "map_at_k_relevant", "precision_at_k", "recall_at_k"]
+    keys += [f"hit_at_{k}" for k in plan.hits]
+    keys += ["precision_within_radius"] * len(plan.radii)
+    by_key = {f"mahp_{name}": columns[:, len(keys) + m] for m, name in enumerate(names)}
+    by_key |= {key: columns[:, i] for i, key in enumerate(keys) if plan.full or key != "map_full"}
+    defined = [np.count_nonzero(~np.isnan(by_key[f"mahp_{name}"])) or np.nan for name in names]
     return RankingScores(
         protocol=protocol,
-        ahp=ahp,
-        curves={name: curves[m] / defined[name] for m, name in enumerate(names)},
-        ap=columns[:, 0] if plan.full else None,
-        ap_over_found=five[0],
-        ap_over_relevant=five[1],
-        precision=five[2],
-        recall=five[3],
-        hit=five[4],
-        within={int(r): columns[:, first_radius + i] for i, r in enumerate(plan.radii)},
+        per_query=by_key,
+        curves={f"hp_{name}": curves[m] / defined[m] for m, name in enumerate(names)},
         without_relevant=int(np.count_nonzero(plan.relevant == 0)),
     )
