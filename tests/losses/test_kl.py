@@ -85,12 +85,22 @@ def test_a_batch_of_one_class_has_no_other_class_to_be_far_from() -> None:
 def test_mixed_samples_share_either_class() -> None:
     mixed = Targets(torch.tensor([0, 1, 3]), torch.tensor([1, 2, 4]), torch.tensor([0.5, 0.5, 0.5]))
     assert share_a_class(mixed).tolist() == [[True, True, False], [True, True, False], [False, False, True]]
+    whole = Targets(mixed.labels, mixed.other, torch.tensor([1.0, 1.0, 0.0]))  # of one class each: 0, 1, 4
+    assert torch.equal(share_a_class(whole), torch.eye(3, dtype=torch.bool))
 
 
 def test_refuses_bad_options_and_tiny_batches() -> None:
     targets = Targets(torch.zeros(1, dtype=torch.int64))
     with pytest.raises(InputError, match="larger batch"):
         KLLoss()(torch.ones(1, 4), targets)
-    for options in ({"k": 0}, {"norm": 3}, {"draws": 0}, {"a": 0}, {"neighbours": "some"}, {"scale": "x"}):
+    for options in (
+        {"k": 0},
+        {"norm": 3},
+        {"draws": 0},
+        {"floor": 0},
+        {"a": 0},
+        {"neighbours": "some"},
+        {"scale": "x"},
+    ):
         with pytest.raises(InputError):
             KLLoss(**options)  # type: ignore[arg-type]

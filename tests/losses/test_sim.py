@@ -10,7 +10,7 @@ from losses import oracles
 from kinhash.data.targets import Targets
 from kinhash.errors import InputError
 from kinhash.losses import ClassDistances, SimilarityLoss, VectorDistances
-from kinhash.losses.pairwise import manhattan
+from kinhash.losses.pairwise import chunked, manhattan
 from kinhash.losses.sim import similarity
 
 
@@ -35,6 +35,7 @@ def test_gradients_match_finite_differences(rng: np.random.Generator) -> None:
     Y = torch.tensor(rng.random((6, 6)))  # not symmetric on purpose
     assert torch.autograd.gradcheck(lambda x: similarity(x, Y, 0.1, 2.0), (z,))
     assert torch.autograd.gradcheck(manhattan, (z,))
+    assert torch.autograd.gradcheck(chunked, (z,))
 
 
 def test_chunks_of_the_backward_pass_do_not_change_it(
@@ -44,7 +45,7 @@ def test_chunks_of_the_backward_pass_do_not_change_it(
 
     def gradient() -> torch.Tensor:
         leaf = z.clone().requires_grad_()
-        (manhattan(leaf) * G).sum().backward()
+        (chunked(leaf) * G).sum().backward()
         assert leaf.grad is not None
         return leaf.grad
 

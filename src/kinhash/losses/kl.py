@@ -38,9 +38,9 @@ class KLLoss(nn.Module):
         scale: Literal["paper", "textbook"] = "paper",
     ) -> None:
         super().__init__()
-        if k < 1 or draws < 1 or floor < 0 or norm not in (1, 2):
+        if k < 1 or draws < 1 or floor <= 0 or norm not in (1, 2):
             raise InputError(
-                f"k and draws are at least 1, floor at least 0, norm 1 or 2; got {k, draws, floor, norm}"
+                f"k and draws are at least 1, floor is positive, norm 1 or 2; got {k, draws, floor, norm}"
             )
         if neighbours not in ("all", "other_class") or scale not in ("paper", "textbook"):
             raise InputError(f"unknown neighbours={neighbours!r} or scale={scale!r}")
@@ -76,7 +76,8 @@ class KLLoss(nn.Module):
         The neighbour is chosen without gradient; only its one distance is computed again with it.
         """
         with torch.no_grad():
-            distances = torch.cdist(z, pool, p=float(self.norm))
+            exact = "donot_use_mm_for_euclid_dist"  # the fast way misjudges near neighbours
+            distances = torch.cdist(z, pool, p=float(self.norm), compute_mode=exact)
             if banned is not None:
                 distances.masked_fill_(banned, math.inf)
             value, index = distances.kthvalue(self.k, dim=1) if self.k > 1 else distances.min(dim=1)
@@ -88,7 +89,12 @@ class KLLoss(nn.Module):
 
 
 def share_a_class(targets: Targets) -> Tensor:
-    """(B, B) whether two samples have a class in common, the classes of mixed samples included."""
-    first, other = targets.labels, targets.labels if targets.other is None else targets.other
-    pairs = [(x, y) for x in (first, other) for y in (first, other)]
-    return torch.stack([x[:, None] == y[None, :] for x, y in pairs]).any(0)
+    """(B, B) whether two samples have a class in common: a mixed one has every class of which it holds a part."""
+    labels, other, weight = targets.labels, targets.other, targets.weight
+    if other is None or weight is None:
+        return labels[:, None] == labels[None, :]
+    held = [(labels, weight > 0), (other, weight < 1)]
+    same = [
+        (x[:, None] == y[None, :]) & has_x[:, None] & has_y[None, :] for x, has_x in held for y, has_y in held
+    ]
+    return torch.stack(same).any(0)

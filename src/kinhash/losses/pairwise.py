@@ -10,13 +10,25 @@ from torch import Tensor
 _CHUNK = 1 << 22  # numbers in the largest temporary of the backward pass
 
 
-class _Manhattan(torch.autograd.Function):
+class _BothSides(torch.autograd.Function):
+    """Forward: the matrix itself. Backward: `G + G^T`, what one side of a symmetric matrix gets for both."""
+
+    @staticmethod
+    def forward(ctx: Any, distances: Tensor) -> Tensor:
+        return distances.view_as(distances)
+
+    @staticmethod
+    def backward(ctx: Any, *upstream: Tensor) -> Tensor:
+        return upstream[0] + upstream[0].T
+
+
+class _Chunked(torch.autograd.Function):
     """The gradient of |a - b| is a sign, so it is cheaper to recompute than to keep."""
 
     @staticmethod
     def forward(ctx: Any, z: Tensor) -> Tensor:
         ctx.save_for_backward(z)
-        return torch.cdist(z, z, p=1).fill_diagonal_(0)
+        return torch.cdist(z, z, p=1)
 
     @staticmethod
     def backward(ctx: Any, *upstream: Tensor) -> Tensor:
@@ -32,6 +44,18 @@ class _Manhattan(torch.autograd.Function):
 
 
 def manhattan(z: Tensor) -> Tensor:
-    """(B, B) of `sum_k |z_bk - z_b'k|`, with gradients."""
-    distances: Tensor = _Manhattan.apply(z)  # type: ignore[no-untyped-call]
+    """(B, B) of `sum_k |z_bk - z_b'k|`, with gradients.
+
+    On a CPU `cdist` itself needs no large buffer in its backward pass, and D being symmetric only one of its two sides
+    has to be differentiated. On a GPU that buffer is B x B x d, so the gradient is summed in chunks instead.
+    """
+    if z.device.type == "cpu":
+        distances: Tensor = _BothSides.apply(torch.cdist(z, z.detach(), p=1))  # type: ignore[no-untyped-call]
+        return distances
+    return chunked(z)
+
+
+def chunked(z: Tensor) -> Tensor:
+    """`manhattan` for any device, in memory that does not depend on B x B x d."""
+    distances: Tensor = _Chunked.apply(z)  # type: ignore[no-untyped-call]
     return distances

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from importlib.util import find_spec
 
 import torch
@@ -42,11 +43,17 @@ class SimilarityLoss(nn.Module):
         with torch.autocast(z.device.type, enabled=False):
             z = z if z.dtype == torch.float64 else z.float()
             Y = self.target_distances(targets)
-            if z.is_cuda and z.dtype == torch.float32 and find_spec("triton"):
+            if z.is_cuda and z.dtype == torch.float32 and _has_triton():
                 from kinhash.losses import sim_triton
 
                 return sim_triton.similarity(z, Y, self.gamma, self.rho)
             return similarity(z, Y.to(z.dtype), self.gamma, self.rho)
+
+
+@cache
+def _has_triton() -> bool:
+    """Asked once: looking for a module walks the disk, and this runs in every step."""
+    return find_spec("triton") is not None
 
 
 def similarity(z: Tensor, Y: Tensor, gamma: float, rho: float) -> Tensor:
