@@ -1,0 +1,59 @@
+"""Kendall's tau-b against scipy and against counting pairs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from metrics import naive
+from scipy.stats import kendalltau
+
+from kinhash.errors import InputError
+from kinhash.metrics.correlation import kendall_tau
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    pairs=st.lists(
+        st.tuples(st.sampled_from([-2.0, 0.0, 0.5, 1.0, np.inf]), st.floats(-4, 4)), min_size=2, max_size=25
+    )
+)
+def test_it_counts_pairs(pairs: list[tuple[float, float]]) -> None:
+    x, y = [a for a, _ in pairs], [np.round(b) for _, b in pairs]
+    with np.errstate(invalid="ignore"):  # inf - inf in the oracle
+        x_finite = [9.0 if a == np.inf else a for a in x]
+    assert kendall_tau(x, y) == pytest.approx(naive.kendall_tau_b(x_finite, y), nan_ok=True, abs=1e-12)
+    assert kendall_tau(y, x) == pytest.approx(kendall_tau(x, y), nan_ok=True, abs=1e-12)
+
+
+@pytest.mark.parametrize("n", [2, 3, 255, 256, 257, 20_000])
+@pytest.mark.parametrize("levels", [2, 65, 0])
+def test_it_agrees_with_scipy(n: int, levels: int, rng: np.random.Generator) -> None:
+    x = rng.normal(size=n)
+    y = x + rng.normal(size=n)
+    if levels:
+        x, y = np.round(x * levels / 4), np.round(y * levels / 4)
+    assert kendall_tau(x, y) == pytest.approx(kendalltau(x, y).statistic, nan_ok=True, abs=1e-12)
+
+
+def test_a_constant_row_orders_nothing() -> None:
+    assert np.isnan(kendall_tau([1, 1, 1], [1, 2, 3]))
+    assert kendall_tau([1, 2, 3], [10, 20, 30]) == 1
+    assert kendall_tau([1, 2, 3], [3, 2, 1]) == -1
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "says"),
+    [
+        ([1, 2], [1, 2, 3], "2 values and y 3"),
+        ([], [], "0 values"),
+        ([1], [1], "1 values"),
+        ([1, np.nan], [1, 2], r"x\[1\] is NaN"),
+        ([[1, 2]], [1, 2], "row of numbers"),
+        (["a", "b"], [1, 2], "row of numbers"),
+    ],
+)
+def test_bad_rows(x: list[float], y: list[float], says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        kendall_tau(x, y)
