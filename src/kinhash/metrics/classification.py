@@ -1,0 +1,52 @@
+"""Accuracies of predicted classes: plain, averaged over classes, and within the first K guesses."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kinhash.errors import InputError
+from kinhash.metrics.inputs import checked_label_range, checked_labels, checked_vectors
+
+Floats = NDArray[np.float64]
+
+
+def accuracy(predictions: ArrayLike, labels: ArrayLike) -> float:
+    """Share of items whose predicted class is their own."""
+    guessed, true = _checked_predictions(predictions, labels)
+    return float(np.mean(guessed == true))
+
+
+def balanced_accuracy(predictions: ArrayLike, labels: ArrayLike) -> float:
+    """Mean over the classes that occur of the share of their items that are predicted right: rare ones count alike."""
+    guessed, true = _checked_predictions(predictions, labels)
+    classes, numbers = np.unique(true, return_inverse=True)
+    right = np.bincount(numbers, weights=guessed == true, minlength=len(classes))
+    return float(np.mean(right / np.bincount(numbers)))
+
+
+def flat_hit(scores: ArrayLike, labels: ArrayLike, k: int) -> Floats:
+    """Chance, item by item, that its class is among the k classes of highest score (n, C).
+
+    Classes of equal score share their places: if m of them compete for r places, each is in with chance r / m.
+    """
+    matrix = checked_vectors(scores, "scores")
+    true = checked_labels(labels, len(matrix))
+    if len(matrix) == 0:
+        raise InputError("there are no scores: the set is empty")
+    checked_label_range(true, matrix.shape[1])
+    if isinstance(k, bool) or not isinstance(k, int | np.integer) or not 1 <= k <= matrix.shape[1]:
+        raise InputError(f"k must lie between 1 and {matrix.shape[1]}, the number of classes; got {k!r}")
+    own = matrix[np.arange(len(matrix)), true][:, None]
+    places = k - np.count_nonzero(matrix > own, axis=1)
+    tied = np.count_nonzero(matrix == own, axis=1)  # its own class is one of them
+    return np.clip(places / tied, 0, 1)
+
+
+def _checked_predictions(
+    predictions: ArrayLike, labels: ArrayLike
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    true = checked_labels(labels, len(np.atleast_1d(np.asarray(labels))))
+    if len(true) == 0:
+        raise InputError("there are no labels: the set is empty")
+    return checked_labels(predictions, len(true), "predictions"), true
