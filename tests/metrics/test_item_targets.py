@@ -74,7 +74,7 @@ def test_targets_that_are_classes_give_the_class_metric(rng: np.random.Generator
     codes = Codes.from_bits(rng.random((300, 16)) < 0.5)
     S = np.where(np.eye(5) > 0, 1.0, 0.5)
     by_class = score_ranking(codes, labels, similarities={"s": S}, k=50)
-    by_item = score_item_targets(codes, np.eye(5)[labels], name="s", k=50)
+    by_item = score_item_targets(codes, np.eye(5)[labels], distance="cosine", name="s", k=50)
     np.testing.assert_allclose(by_item.per_query["mahp_s"], by_class.per_query["mahp_s"], atol=1e-12)
     np.testing.assert_allclose(by_item.curves["hp_s"], by_class.curves["hp_s"], atol=1e-12)
 
@@ -96,10 +96,10 @@ def test_bad_targets(rng: np.random.Generator) -> None:
     zero[2], nan[3, 1] = 0, np.nan
     for call, says in (
         (lambda: score_item_targets(codes, targets[:4], k=2), "4 rows for 5 items"),
-        (lambda: score_item_targets(codes, zero, k=2), "row 2 is all zeros"),
+        (lambda: score_item_targets(codes, zero, k=2, distance="cosine"), "row 2 is all zeros"),
         (lambda: score_item_targets(codes, nan, k=2), "row 3, column 1"),
         (
-            lambda: score_item_targets(codes, np.ones((5, 3)), k=2, distance="manhattan"),
+            lambda: score_item_targets(codes, np.ones((5, 3)), k=2),
             "all targets are equal",
         ),
         (lambda: score_item_targets(codes, targets, k=5), "between 2 and 4"),

@@ -43,7 +43,7 @@ def score_item_targets(
     database: Codes | ArrayLike | None = None,
     database_targets: ArrayLike | None = None,
     *,
-    distance: str = "cosine",
+    distance: str = "manhattan",
     name: str = "target",
     k: int = 250,
     ties: str = "expected",
@@ -53,8 +53,8 @@ def score_item_targets(
 ) -> RankingScores:
     """AHP@k, its curve and Kendall's tau-b of every query, against the distances of target vectors.
 
-    `targets` (n, D), one row a query, `database_targets` likewise. `distance`: "cosine", (1 - cos) / 2, or "manhattan",
-    divided by its largest value over all pairs, which takes one more pass. `name` is what the keys call it. tau
+    `targets` (n, D), one row a query, `database_targets` likewise. `distance`: "manhattan", divided by its largest
+    value over all pairs, which takes one more pass, or "cosine", (1 - cos) / 2. `name` is what the keys call it. tau
     compares, query by query, the order of the database by code distance with that by target distance.
     """
     pairs = checked_pairs(queries, database, metric)
@@ -142,13 +142,15 @@ def _checked_targets(targets: ArrayLike, n: int, name: str, distance: str) -> Fl
         raise InputError(f"{name} has {len(vectors)} rows for {n} items; one target per item is needed")
     if distance == "manhattan":
         return vectors
-    norms = np.linalg.norm(vectors, axis=1, keepdims=True)
-    zero = np.flatnonzero(norms == 0)
+    largest = np.abs(vectors).max(axis=1, keepdims=True, initial=0)
+    zero = np.flatnonzero(largest == 0)
     if len(zero):
         raise InputError(
             f"{name} row {zero[0]} is all zeros: it has no cosine; leave it out, or use 'manhattan'"
         )
-    return vectors / norms
+    vectors /= largest  # so that squares neither overflow nor vanish
+    unit: Floats = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    return unit
 
 
 def _largest_distance(reference: Pairs, threads: int | None) -> float:
