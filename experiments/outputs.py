@@ -1,0 +1,48 @@
+"""What a trained network says about a dataset, and how it came about: two files, so that scoring needs no network."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, eq=False)
+class Outputs:
+    """Outputs z of the hash layer for test and train, the predicted classes of test, and the card of the training."""
+
+    test_z: NDArray[np.float32]  # (n, bits)
+    test_labels: NDArray[np.int64]
+    test_predictions: NDArray[np.int64]
+    train_z: NDArray[np.float32]
+    train_labels: NDArray[np.int64]
+    card: dict[str, Any]  # config, seconds, commit, date, hardware, versions
+
+    def save(self, folder: Path) -> None:
+        """Write `outputs.npz` and then `outputs.json`; the second marks the first as whole."""
+        folder.mkdir(parents=True, exist_ok=True)
+        part = folder / "outputs.part.npz"
+        np.savez(
+            part,
+            test_z=self.test_z,
+            test_labels=self.test_labels,
+            test_predictions=self.test_predictions,
+            train_z=self.train_z,
+            train_labels=self.train_labels,
+        )
+        os.replace(part, folder / "outputs.npz")
+        (folder / "outputs.json").write_text(json.dumps(self.card, indent=1) + "\n")
+
+    @classmethod
+    def load(cls, folder: Path) -> Outputs | None:
+        """What `save` wrote, or None where there is nothing whole."""
+        if not (folder / "outputs.json").exists():
+            return None
+        card = json.loads((folder / "outputs.json").read_text())
+        with np.load(folder / "outputs.npz", allow_pickle=False) as arrays:
+            return cls(card=card, **{name: arrays[name] for name in arrays.files})

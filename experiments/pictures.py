@@ -1,0 +1,41 @@
+"""Datasets of small pictures, decoded once into one file that many processes then read in a moment."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+
+import kinhash as kh
+from kinhash.data.splits import Dataset, Split
+
+
+def load(name: str, root: Path | None, work: Path) -> Dataset:
+    """The dataset `name` found in `root`, by way of `work/<name>.npz`."""
+    cache = work / f"{name}.npz"
+    if not cache.exists():
+        _write(kh.dataset(name, root=root), cache)
+    with np.load(cache, allow_pickle=False) as arrays:
+        classes = tuple(json.loads(str(arrays["classes"])))
+        splits = [
+            Split(arrays[f"{part}_images"], arrays[f"{part}_labels"], classes) for part in ("train", "test")
+        ]
+    return Dataset(name, splits[0], splits[1], classes)
+
+
+def _write(dataset: Dataset, cache: Path) -> None:
+    arrays: dict[str, np.ndarray] = {"classes": np.array(json.dumps(dataset.classes))}
+    for part, split in (("train", dataset.train), ("test", dataset.test)):
+        decoded = split.in_memory()
+        if decoded.broken or not isinstance(decoded.images, np.ndarray):
+            raise SystemExit(
+                f"{dataset.name}, {part}: {len(decoded.broken)} pictures could not be read, or sizes differ"
+            )
+        arrays[f"{part}_images"] = decoded.images
+        arrays[f"{part}_labels"] = decoded.targets()
+    cache.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = cache.with_suffix(".part.npz")
+    np.savez(unfinished, **arrays)
+    os.replace(unfinished, cache)

@@ -1,0 +1,82 @@
+"""Outputs -> metrics: floats and codes, every similarity, both readings of what the database is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from outputs import Outputs
+
+import kinhash as kh
+from kinhash.report import Report
+
+# named without a suffix, since they exist for one of the two representations only
+_BARE = (
+    "accuracy",
+    "balanced_accuracy",
+    "unique_codes",
+    "largest_bucket",
+    "bucket_entropy",
+    "mean_nn_hamming_512",
+    "bit_balance",
+    "bit_correlation",
+    "multi_index_candidates",
+)
+
+
+def score(
+    outputs: Outputs, semantics: Mapping[str, Any], *, k: int = 250, train_database: bool = True
+) -> dict[str, Any]:
+    """The parts `protocol`, `metrics`, `curves` and `metrics_train_database` of a result.
+
+    test: every test picture queries the other test pictures. train: they query the training pictures.
+    """
+    own = _reports(outputs, semantics, k=k)
+    found = {
+        "protocol": own["bin"].protocol | {"database": "test"},
+        "metrics": _merged(own),
+        "curves": {
+            f"{name}_{kind}": np.round(curve, 5).tolist()
+            for kind, report in own.items()
+            for name, curve in report.curves.items()
+        },
+    }
+    if train_database:
+        other = _reports(outputs, semantics, k=k, against_train=True)
+        ranking = {key: value for key, value in _merged(other).items() if key not in _BARE}
+        found["metrics_train_database"] = ranking
+    return found
+
+
+def _reports(
+    outputs: Outputs, semantics: Mapping[str, Any], *, k: int, against_train: bool = False
+) -> dict[str, Report]:
+    """One report for codes, one for floats."""
+    found = {}
+    for kind in ("bin", "float"):
+        database = _represented(outputs.train_z, kind) if against_train else None
+        found[kind] = kh.evaluate(
+            _represented(outputs.test_z, kind),
+            outputs.test_labels,
+            semantics=dict(semantics),
+            database=database,
+            database_labels=outputs.train_labels if against_train else None,
+            k=k,
+            predictions=outputs.test_predictions if kind == "bin" else None,
+        )
+    return found
+
+
+def _represented(z: np.ndarray, kind: str) -> Any:
+    return kh.Codes.from_logits(z) if kind == "bin" else z
+
+
+def _merged(reports: Mapping[str, Report]) -> dict[str, float | None]:
+    """Metrics of both under one roof: `mahp_wup_bin`, `mahp_wup_float`, `unique_codes`."""
+    found: dict[str, float | None] = {}
+    for kind, report in reports.items():
+        for key, value in report.metrics.items():
+            name = key if key in _BARE else f"{key}_{kind}"
+            found[name] = None if np.isnan(value) else round(float(value), 6)
+    return found

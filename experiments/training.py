@@ -1,0 +1,88 @@
+"""One run: `kh.train`, what the encoder then says, and how long it took."""
+
+from __future__ import annotations
+
+import datetime
+import itertools
+import statistics
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from outputs import Outputs
+from runs import Run
+
+import kinhash as kh
+from kinhash.data.splits import Dataset
+from kinhash.training.runfolder import read_log
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tools"))
+from measure import commit, hardware, versions
+
+
+def trained(
+    run: Run, data: Dataset, semantics: Any, folder: Path, *, device: str | None = None, processes: int = 1
+) -> Outputs:
+    """Train, or go on where a run was cut off, then encode; takes the outputs from `folder` where they lie there."""
+    found = Outputs.load(folder)
+    if found is not None:
+        return found
+    start = time.perf_counter()
+    encoder = kh.train(
+        data.train,
+        semantics=semantics,
+        out=folder / "run",
+        resume=True,
+        device=device,
+        progress=False,
+        **run.train_arguments(),
+    )
+    middle = time.perf_counter()
+    how = {"batch": 1000, "flip": run.flip, "half": encoder.device.type == "cuda"}
+    test_z = encoder.encode(data.test, floats=True, **how)
+    train_z = encoder.encode(data.train, floats=True, **how)
+    predictions = encoder.predict(data.test, **how).argmax(axis=1)
+    log = read_log(folder / "run" / "log.jsonl")
+    seconds = {"train": train_seconds(middle - start, log), "encode": time.perf_counter() - middle}
+    outputs = Outputs(
+        test_z=test_z,
+        test_labels=data.test.targets(),
+        test_predictions=predictions,
+        train_z=train_z,
+        train_labels=data.train.targets(),
+        card=_card(run, seconds, log) | {"processes": processes},
+    )
+    outputs.save(folder)
+    return outputs
+
+
+def train_seconds(wall: float, log: Sequence[dict[str, Any]]) -> float:
+    """The time of `kh.train`; where it resumed, with the epochs of the calls before.
+
+    The log counts the seconds of each call from 0, so a fall marks a new call.
+    """
+    times = [line["seconds"] for line in log]
+    ends = [a for a, b in itertools.pairwise(times) if b < a]
+    return wall + sum(ends)
+
+
+def step_milliseconds(log: Sequence[dict[str, Any]]) -> float | None:
+    """Median over the epochs, the first of a call left out: it compiles and captures."""
+    pairs = [(a, b) for a, b in itertools.pairwise(log) if b["seconds"] > a["seconds"]]
+    steps = [1000 * (b["seconds"] - a["seconds"]) / (b["step"] - a["step"]) for a, b in pairs]
+    return round(statistics.median(steps), 3) if steps else None
+
+
+def _card(run: Run, seconds: dict[str, float], log: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    return {
+        "commit": commit(),
+        "date": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d"),
+        "hardware": hardware(),
+        "versions": versions("torch"),
+        "config": run.config,
+        "seconds": {name: round(value, 2) for name, value in seconds.items()},
+        "step_ms": step_milliseconds(log),
+        "losses": log[-1]["losses"] if log else {},
+    }
