@@ -13,14 +13,48 @@ __version__ = "0.1.0"
 # public name -> the module that defines it
 _PUBLIC = {
     "Codes": "kinhash.codes",
+    "HashEncoder": "kinhash.models.encoder",
     "KinhashError": "kinhash.errors",
+    "Report": "kinhash.report",
+    "Semantics": "kinhash.meaning.semantics",
+    "compare": "kinhash.comparison",
+    "evaluate": "kinhash.evaluation",
+    "load_encoder": "kinhash.models.storage",
+    "plot_curves": "kinhash.plots",
+    "random_hyperplanes": "kinhash.hyperplanes",
+    "semantics": "kinhash.meaning.face",
+    "train": "kinhash.training.train",
 }
 
-__all__ = ["Codes", "KinhashError", "__version__"]
+__all__ = [
+    "Codes",
+    "HashEncoder",
+    "KinhashError",
+    "Report",
+    "Semantics",
+    "__version__",
+    "compare",
+    "evaluate",
+    "load_encoder",
+    "plot_curves",
+    "random_hyperplanes",
+    "semantics",
+    "train",
+]
 
 if TYPE_CHECKING:
     from kinhash.codes import Codes
+    from kinhash.comparison import compare
     from kinhash.errors import KinhashError
+    from kinhash.evaluation import evaluate
+    from kinhash.hyperplanes import random_hyperplanes
+    from kinhash.meaning.face import semantics
+    from kinhash.meaning.semantics import Semantics
+    from kinhash.models.encoder import HashEncoder
+    from kinhash.models.storage import load_encoder
+    from kinhash.plots import plot_curves
+    from kinhash.report import Report
+    from kinhash.training.train import train
 
 
 def __getattr__(name: str) -> Any:

@@ -10,7 +10,9 @@ import click
 from kinhash.errors import KinhashError
 
 # command -> (module, one line of help); the module is imported only when its command runs
-_COMMANDS: dict[str, tuple[str, str]] = {}
+_COMMANDS: dict[str, tuple[str, str]] = {
+    "classes": ("kinhash.cli.classes", "write and check tables of what class names mean"),
+}
 
 
 class _LazyGroup(click.Group):

@@ -1,0 +1,1 @@
+"""How far apart two classes are: hierarchies, WordNet, embeddings, given matrices. The face is `kinhash.semantics`."""

@@ -1,0 +1,83 @@
+"""Distances between embeddings of classes or captions, scaled to [0, 1]."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kinhash.errors import InputError
+from kinhash.kernels.distances import l1_tile
+from kinhash.kernels.threads import map_blocks
+
+Floats = NDArray[np.float64]
+METRICS = ("manhattan", "cosine")
+_BLOCK = 64
+
+
+def embedding_distances(
+    a: ArrayLike, b: ArrayLike | None = None, metric: str = "manhattan", scale: float | None = None
+) -> Floats:
+    """(n, m) distances in [0, 1] between the rows of a and b, or of a and a with an exact zero diagonal.
+
+    `manhattan`: `|u - v|_1 / scale`, by default the largest distance that occurs. `cosine`:
+    `(1 - cos(u, v)) / scale`, by default 2, the largest there can be. A fixed `scale` keeps separate calls comparable.
+    """
+    if metric not in METRICS:
+        raise InputError(f"metric is one of {', '.join(map(repr, METRICS))}; got {metric!r}")
+    left = _checked(a, "a")
+    right = left if b is None else _checked(b, "b")
+    if left.shape[1] != right.shape[1]:
+        raise InputError(
+            f"embeddings of {left.shape[1]} and of {right.shape[1]} dimensions have no distance; use one model for both"
+        )
+    distances = _manhattan(left, right) if metric == "manhattan" else _cosine(left, right)
+    if b is None:
+        np.fill_diagonal(distances, 0.0)
+    return _scaled(distances, scale if scale is not None or metric == "manhattan" else 2.0)
+
+
+def _manhattan(left: Floats, right: Floats) -> Floats:
+    columns = np.ascontiguousarray(right.T)
+    out = np.empty((len(left), len(right)))
+    map_blocks(lambda start, stop: l1_tile(left[start:stop], columns, out[start:stop]), len(left), _BLOCK)
+    return out
+
+
+def _cosine(left: Floats, right: Floats) -> Floats:
+    return np.clip(1.0 - _unit(left) @ _unit(right).T, 0.0, 2.0)  # outside by rounding only
+
+
+def _unit(rows: Floats) -> Floats:
+    largest = np.abs(rows).max(axis=1, keepdims=True)
+    if not largest.all():
+        raise InputError(
+            f"row {int(np.argmin(largest))} is all zeros and has no direction; leave it out or use metric='manhattan'"
+        )
+    rows = rows / largest  # so that squares neither overflow nor vanish
+    unit: Floats = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    return unit
+
+
+def _scaled(distances: Floats, scale: float | None) -> Floats:
+    largest = float(distances.max())
+    if scale is None:
+        return distances / largest if largest > 0 else distances
+    if not scale > 0:
+        raise InputError(f"scale is a positive number, got {scale!r}")
+    if largest > scale * (1 + 1e-9):
+        raise InputError(
+            f"the largest distance is {largest:g}, beyond scale={scale:g}; distances must end in [0, 1]"
+        )
+    return np.minimum(distances / scale, 1.0)
+
+
+def _checked(values: ArrayLike, name: str) -> Floats:
+    array = np.asarray(values)
+    if array.ndim != 2 or 0 in array.shape or array.dtype.kind not in "fiu":
+        raise InputError(
+            f"embeddings {name} must be a real (n, d) array with at least one row, got shape {array.shape} of {array.dtype}"
+        )
+    bad = np.flatnonzero(~np.isfinite(array).all(axis=1))
+    if len(bad):
+        raise InputError(f"embeddings {name} hold NaN or infinity in {len(bad)} rows, first in row {bad[0]}")
+    return np.ascontiguousarray(array, dtype=np.float64)
