@@ -9,6 +9,7 @@ from pathlib import Path
 LAYERS = [
     "errors",
     "codes",
+    "hyperplanes",
     "kernels",
     "meaning",
     "metrics",

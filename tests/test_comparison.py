@@ -12,6 +12,7 @@ from test_report import make_report
 
 from kinhash.comparison import compare
 from kinhash.errors import InputError
+from kinhash.evaluation import evaluate
 from kinhash.report import Report
 
 
@@ -78,5 +79,25 @@ def test_unlike_protocols_and_bad_calls_are_refused() -> None:
         compare([make_report("a"), make_report("b", ties="stable")])
     with pytest.raises(InputError, match="none of the reports: a"):
         compare([make_report("a")], baseline="z")
-    with pytest.raises(InputError, match="both codes and floats"):
-        compare([make_report("a"), make_report("a", representation="float")])
+    with pytest.raises(InputError, match="no report holds 'speed'"):
+        compare([make_report("a")], metrics=["speed"])
+
+
+def test_codes_and_floats_of_one_name_are_two_rows() -> None:
+    binary, floats = make_report("a"), make_report("a", representation="float", metric="l1", radius=None)
+    result = compare([floats, binary, floats, make_report("b")], metrics=["mahp_lcs"])
+    assert [(row.name, row.seeds) for row in result.rows] == [("a, floats", 2), ("a, codes", 1), ("b", 1)]
+    assert result.metrics == ("mahp_lcs",)
+
+
+def test_reports_measured_by_evaluate_compare(rng: np.random.Generator) -> None:
+    labels = np.arange(60) % 6
+    z = np.eye(6)[labels] + rng.normal(size=(60, 6)) / 4
+    good = [evaluate(z + rng.normal(size=z.shape) / 9, labels, k=5, name="good") for _ in range(3)]
+    bad = [evaluate(rng.normal(size=z.shape), labels, k=5, name="noise") for _ in range(3)]
+    rows = compare([*bad, *good]).rows
+    assert [row.seeds for row in rows] == [3, 3]
+    assert rows[1].difference["map_full"] == pytest.approx(
+        rows[1].mean["map_full"] - rows[0].mean["map_full"]
+    )
+    assert rows[1].p_value["map_full"] < 0.001

@@ -22,9 +22,9 @@ _SHARED = (
     "ties",
     "formula",
     "k",
-    "radius",
     "similarity",
 )
+_HEADLINES = ("mahp_", "map_", "kendall_tau", "accuracy", "unique_codes")  # what a table shows by default
 _EXACT_UP_TO = 1000  # queries
 
 
@@ -48,7 +48,7 @@ class Comparison:
     protocol: dict[str, Any]
     baseline: str
     rows: tuple[Row, ...]
-    metrics: tuple[str, ...]
+    metrics: tuple[str, ...]  # those that the table shows
 
     def __str__(self) -> str:
         table = [["", "seeds", *(title_of(m, self.protocol) for m in self.metrics)]]
@@ -91,26 +91,49 @@ class Comparison:
         )
 
 
-def compare(reports: Sequence[Report], *, baseline: str | None = None, flips: int = 10_000) -> Comparison:
+def compare(
+    reports: Sequence[Report],
+    *,
+    baseline: str | None = None,
+    metrics: Sequence[str] | None = None,
+    flips: int = 10_000,
+) -> Comparison:
     """Put reports side by side: those of one name are seeds of one method, tested against `baseline` (default: the first).
 
+    Where a name stands for codes and for vectors, the two are kept apart as 'name, codes' and 'name, floats'.
+    `metrics`: the columns of the table (default: mAHP, mAP, tau, accuracy, unique codes); `rows` hold all.
     The paired test: d_q is the difference of query q, averaged over seeds; under the hypothesis of no difference its
     sign is a coin, so p = share of `flips` random sign patterns whose |mean| reaches the one observed; beyond 1,000
     queries that distribution is taken at its normal limit, variance sum d_q^2.
     """
     if not reports:
         raise InputError("nothing to compare: pass at least one Report")
-    groups: dict[str, list[Report]] = {}
-    for report in reports:
-        groups.setdefault(report.name, []).append(report)
     _check_protocols(reports)
+    groups = _grouped(reports)
     baseline = next(iter(groups)) if baseline is None else baseline
     if baseline not in groups:
         raise InputError(f"the baseline {baseline!r} is none of the reports: {', '.join(groups)}")
     base = _mean_per_query(groups[baseline])
     rows = tuple(_row(name, group, base if name != baseline else {}, flips) for name, group in groups.items())
-    metrics = tuple(dict.fromkeys(metric for row in rows for metric in row.mean))
-    return Comparison(reports[0].protocol, baseline, rows, metrics)
+    found = tuple(dict.fromkeys(metric for row in rows for metric in row.mean))
+    unknown = [metric for metric in metrics or () if metric not in found]
+    if unknown:
+        raise InputError(f"no report holds {unknown[0]!r}; they hold {', '.join(found)}")
+    shown = tuple(metrics) if metrics is not None else tuple(m for m in found if m.startswith(_HEADLINES))
+    return Comparison(reports[0].protocol, baseline, rows, shown)
+
+
+def _grouped(reports: Sequence[Report]) -> dict[str, list[Report]]:
+    """Reports by the name of their row."""
+    kinds: dict[str, set[str]] = {}
+    for report in reports:
+        kinds.setdefault(report.name, set()).add(report.protocol["representation"])
+    groups: dict[str, list[Report]] = {}
+    for report in reports:
+        kind = "codes" if report.protocol["representation"] == "bin" else "floats"
+        name = report.name if len(kinds[report.name]) == 1 else f"{report.name}, {kind}"
+        groups.setdefault(name, []).append(report)
+    return groups
 
 
 def _check_protocols(reports: Sequence[Report]) -> None:
@@ -123,8 +146,6 @@ def _check_protocols(reports: Sequence[Report]) -> None:
                     f"{first.name!r} and {other.name!r} were measured under different protocols: "
                     f"{key} is {ours!r} and {theirs!r}. Evaluate them alike before comparing."
                 )
-        if other.name == first.name and other.protocol["representation"] != first.protocol["representation"]:
-            raise InputError(f"{other.name!r} names both codes and floats; give each its own name")
 
 
 def _row(name: str, group: list[Report], base: dict[str, NDArray[np.float64]], flips: int) -> Row:

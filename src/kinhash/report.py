@@ -7,12 +7,15 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kinhash.errors import FormatError, InputError, NotFoundError, StorageError
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 _FORMAT = "kinhash-report"
 _VERSION = 1
@@ -26,16 +29,21 @@ _TITLES = {
     "map_at_k_relevant": "mAP@{k} / min(k, relevant)",
     "precision_at_k": "precision@{k}",
     "recall_at_k": "recall@{k}",
+    "hit_at": "hit@{cutoff}",
     "precision_within_radius": "precision within Hamming radius {radius}",
+    "kendall_tau": "Kendall's tau-b, codes against targets",
     "accuracy": "accuracy",
     "balanced_accuracy": "accuracy, mean over classes",
-    "unique_codes": "unique codes",
-    "largest_bucket": "largest bucket",
-    "bucket_entropy": "bucket entropy, bits",
     "mean_nn_hamming_512": "mean nearest-neighbour Hamming distance in batches of 512",
-    "bit_balance": "bit balance, mean |share of ones - 1/2|",
+    "bucket_entropy": "entropy of codes, bits",
+    "unique_codes": "unique codes",
+    "largest_bucket": "largest bucket: items of one code",
+    "bit_balance": "bit balance, 1 = every bit splits the set evenly",
     "bit_correlation": "bit correlation, mean |r| between bits",
+    "constant_bits": "bits that never change",
+    "multi_index_candidates": "candidates a query reads in multi-index hashing, 16-bit chunks",
 }
+_COUNTS = ("unique_codes", "largest_bucket", "constant_bits")
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +70,19 @@ class Report:
         width = max((len(title) for title, _ in rows), default=0)
         lines = [self.name, self.describe_protocol()]
         return "\n".join(lines + [f"  {title:<{width}}  {value:>8}" for title, value in rows])
+
+    def __rich__(self) -> Table:
+        """The table as `rich.print(report)` shows it."""
+        from rich.table import Table
+
+        table = Table(
+            title=self.name, caption=self.describe_protocol(), title_justify="left", caption_justify="left"
+        )
+        table.add_column("metric")
+        table.add_column("value", justify="right")
+        for key, value in self.metrics.items():
+            table.add_row(self.title(key), format_value(key, value))
+        return table
 
     def title(self, metric: str) -> str:
         """The metric in words: 'mahp_wup' -> 'mAHP@250, wup'."""
@@ -145,18 +166,21 @@ class Report:
 
 def title_of(metric: str, protocol: Mapping[str, Any]) -> str:
     """A metric's key in words, with the k, radius and similarity of `protocol` filled in."""
-    stem, of = metric, ""
+    stem, of, cutoff = metric, "", ""
+    if metric.startswith("hit_at_"):
+        stem, cutoff = "hit_at", metric.removeprefix("hit_at_")
     for key in protocol["similarity"]:
-        if key and metric.endswith(f"_{key}") and metric not in _TITLES:
+        if metric in (f"mahp_{key}", f"hp_at_k_{key}"):
             stem, of = metric.removesuffix(f"_{key}"), f", {key}"
-    return _TITLES.get(stem, stem).format(k=protocol["k"], radius=protocol.get("radius"), of=of)
+    filled = {"k": protocol["k"], "radius": protocol.get("radius"), "of": of, "cutoff": cutoff}
+    return _TITLES.get(stem, stem).format(**filled)
 
 
 def format_value(metric: str, value: float) -> str:
     """Counts without decimals, everything else with four."""
     if np.isnan(value):
         return "none"
-    return f"{value:,.0f}" if metric in ("unique_codes", "largest_bucket") else f"{value:.4f}"
+    return f"{value:,.0f}" if metric in _COUNTS else f"{value:.4f}"
 
 
 def _plain(value: float) -> float | None:

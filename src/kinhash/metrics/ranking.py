@@ -53,7 +53,8 @@ class RankingScores:
         """Mean over the queries that have a value; NaN where none has."""
         means = {key: mean_of_defined(values) for key, values in self.per_query.items()}
         heights = {key.replace("hp_", "hp_at_k_", 1): float(curve[-1]) for key, curve in self.curves.items()}
-        return heights | means
+        first = {key: value for key, value in means.items() if key.startswith("mahp_")}
+        return first | heights | means
 
 
 def mean_of_defined(values: Floats) -> float:

@@ -1,0 +1,166 @@
+"""`evaluate`: one call from codes and what they stand for to a `Report`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kinhash.codes import Codes
+from kinhash.errors import InputError, UnknownClassError
+from kinhash.meaning.semantics import Semantics
+from kinhash.metrics.bit_statistics import bit_statistics
+from kinhash.metrics.classification import accuracy, balanced_accuracy
+from kinhash.metrics.inputs import checked_labels
+from kinhash.metrics.item_targets import TARGET_DISTANCES, score_item_targets
+from kinhash.metrics.ranking import RankingScores, score_ranking
+from kinhash.report import Report
+
+_HITS = (1, 2, 5, 10, 20)  # those up to k are the default
+
+
+def evaluate(
+    codes_or_vectors: Codes | ArrayLike,
+    labels: ArrayLike,
+    *,
+    semantics: Semantics | Mapping[str, Semantics] | str | None = None,
+    database: Codes | ArrayLike | None = None,
+    database_labels: ArrayLike | None = None,
+    k: int = 250,
+    ties: str = "expected",
+    formula: str = "corrected",
+    metric: str = "l1",
+    radius: int = 2,
+    hits: Sequence[int] | None = None,
+    predictions: ArrayLike | None = None,
+    name: str = "",
+    threads: int | None = None,
+) -> Report:
+    """Rank a database by distance to every query and report how well meaning is kept.
+
+    `codes_or_vectors`: Codes, ranked by Hamming distance, or vectors (n, d), ranked by `metric` ("l1", "l2", "dot").
+    `labels`: a class number for every item, with `semantics` the `Semantics` of the classes or several by name, as in
+    {"wup": ..., "lcs": ...}; or a target vector for every item (captions), with `semantics` "manhattan" (default) or
+    "cosine". Without a `database` every item is a query against all others. `ties`: "expected", the mean over all
+    orders of equal distances, or "stable". `formula` of AHP: "corrected" or "legacy". `hits`: cutoffs of hit@K (default
+    1, 2, 5, 10 and 20, as far as k reaches). `predictions`: predicted class numbers of the queries, for accuracies.
+    """
+    options: dict[str, Any] = {"k": k, "ties": ties, "formula": formula, "metric": metric, "threads": threads}
+    targets = np.asarray(labels)
+    binary = isinstance(codes_or_vectors, Codes)
+    if targets.ndim == 2:
+        _refuse_class_options(hits=hits, predictions=predictions)
+        scores, names = _against_targets(
+            codes_or_vectors, targets, semantics, database, database_labels, options
+        )
+    else:
+        named = _named(semantics)
+        own, items, tables = _of_used_classes(labels, database_labels, named)
+        options["hits"] = [hit for hit in _HITS if hit <= k] if hits is None else hits
+        options["radius"] = radius if binary else None
+        scores = score_ranking(codes_or_vectors, own, database, items, similarities=tables, **options)
+        names = {key: one.name for key, one in named.items()}
+    metrics = dict(scores.metrics)
+    if predictions is not None:
+        guessed = checked_labels(predictions, len(targets), "predictions")
+        metrics |= {
+            "accuracy": accuracy(guessed, targets),
+            "balanced_accuracy": balanced_accuracy(guessed, targets),
+        }
+    if isinstance(codes_or_vectors, Codes):
+        metrics |= _of_bits(codes_or_vectors)
+    protocol = scores.protocol | {
+        "representation": "bin" if binary else "float",
+        "bits": codes_or_vectors.bits
+        if isinstance(codes_or_vectors, Codes)
+        else np.shape(codes_or_vectors)[1],
+        "radius": radius if binary and targets.ndim == 1 else None,
+        "similarity": names,
+        "without_relevant": scores.without_relevant,
+    }
+    return Report(
+        name or ("codes" if binary else "vectors"), protocol, metrics, scores.curves, scores.per_query
+    )
+
+
+def _of_bits(codes: Codes) -> dict[str, float]:
+    """The bit statistics that exist for this set (some need 512 codes, or bits that vary)."""
+    found = bit_statistics(codes).as_dict()
+    return {
+        key: float(value) for key, value in found.items() if value is not None and key not in ("n", "bits")
+    }
+
+
+def _named(semantics: Any) -> dict[str, Semantics]:
+    """Semantics by the name that ends their keys; one alone is called `sim`."""
+    if semantics is None:
+        return {}
+    named = dict(semantics) if isinstance(semantics, Mapping) else {"sim": semantics}
+    for key, one in named.items():
+        if not isinstance(one, Semantics):
+            raise InputError(
+                f"semantics {key!r} must be Semantics, got {type(one).__name__}; kinhash.semantics(...) makes one of "
+                "a matrix, a tree, WordNet or embeddings"
+            )
+        if not isinstance(key, str) or not key.isidentifier():
+            raise InputError(
+                f"a semantics is named by letters, digits and underscores, like 'wup'; got {key!r}"
+            )
+    sizes = {key: len(one) for key, one in named.items()}
+    if len(set(sizes.values())) > 1:
+        raise InputError(f"the semantics have different numbers of classes: {sizes}")
+    return named
+
+
+def _of_used_classes(
+    labels: ArrayLike, database_labels: ArrayLike | None, named: dict[str, Semantics]
+) -> tuple[ArrayLike, ArrayLike | None, dict[str, NDArray[np.float64]]]:
+    """Labels renumbered over the classes that occur, and similarities of those alone: 21,000 classes stay cheap."""
+    if not named:
+        return labels, database_labels, {}
+    given = [("labels", labels)] + ([] if database_labels is None else [("database_labels", database_labels)])
+    arrays = [checked_labels(values, len(np.atleast_1d(np.asarray(values))), what) for what, values in given]
+    count = len(next(iter(named.values())))
+    for (what, _), array in zip(given, arrays, strict=True):
+        wrong = np.flatnonzero((array < 0) | (array >= count))
+        if len(wrong):
+            raise UnknownClassError(
+                f"{what}[{wrong[0]}] is {array[wrong[0]]}, but the semantics has classes 0 to {count - 1}; "
+                "labels are positions in semantics.classes"
+            )
+    used, numbers = np.unique(np.concatenate(arrays), return_inverse=True)
+    if not len(used):
+        return labels, database_labels, {}
+    tables = {key: one.take(used).similarity for key, one in named.items()}
+    own = numbers[: len(arrays[0])]
+    return own, None if database_labels is None else numbers[len(own) :], tables
+
+
+def _against_targets(
+    queries: Codes | ArrayLike,
+    targets: NDArray[Any],
+    semantics: Any,
+    database: Codes | ArrayLike | None,
+    database_targets: ArrayLike | None,
+    options: dict[str, Any],
+) -> tuple[RankingScores, dict[str, str]]:
+    """Scores against target vectors; their distance may be named, as in {"bert": "cosine"}."""
+    named = {"target": semantics or "manhattan"} if not isinstance(semantics, Mapping) else dict(semantics)
+    if len(named) != 1 or next(iter(named.values())) not in TARGET_DISTANCES:
+        raise InputError(
+            f"labels of shape {targets.shape} are target vectors; their semantics is one of "
+            f"{', '.join(map(repr, TARGET_DISTANCES))}, not {semantics!r}. For classes, pass one number per item"
+        )
+    [(key, distance)] = named.items()
+    scores = score_item_targets(
+        queries, targets, database, database_targets, distance=distance, name=key, **options
+    )
+    return scores, {key: f"{distance} distance of target vectors"}
+
+
+def _refuse_class_options(**given: object) -> None:
+    for option, value in given.items():
+        if value is not None:
+            raise InputError(f"{option} needs classes, but the labels are target vectors")
