@@ -49,6 +49,18 @@ class Broken:
     reason: str
 
 
+class BrokenPictureWarning(UserWarning):
+    """Pictures were left out because they cannot be read."""
+
+
+def told(broken: Sequence[Broken]) -> str:
+    """One sentence: how many pictures were left out, and the first of them with its reason."""
+    first = f"{broken[0].id} ({broken[0].reason})"
+    if len(broken) == 1:
+        return f"1 picture was left out because it cannot be read: {first}"
+    return f"{len(broken)} pictures were left out because they cannot be read, the first one: {first}"
+
+
 def name_of(source: Source) -> str:
     """What an error message calls the source."""
     if isinstance(source, str | os.PathLike):

@@ -56,7 +56,7 @@ class Split:
 
     def take(self, positions: ArrayLike) -> Split:
         """The rows at `positions` (whole numbers or a mask), in that order."""
-        rows = np.arange(len(self))[np.asarray(positions)]
+        rows = _rows(positions, len(self))
         return replace(
             self,
             images=_taken(self.images, rows),
@@ -142,6 +142,17 @@ def checked_vectors(values: ArrayLike, where: str = "the embeddings") -> Vectors
     if len(bad):
         raise InputError(f"{where} hold NaN or infinity in {len(bad)} rows, first in row {bad[0]}")
     return array
+
+
+def _rows(positions: ArrayLike, n: int) -> NDArray[np.int64]:
+    chosen = np.asarray(positions)
+    if not chosen.size:
+        chosen = np.empty(0, dtype=np.int64)  # numpy takes an empty list for floats
+    try:
+        rows: NDArray[np.int64] = np.arange(n)[chosen]
+    except IndexError as error:
+        raise InputError(f"these positions do not choose among {n} rows: {error}") from error
+    return rows.reshape(-1)
 
 
 def _taken(images: Pixels | list[Source] | None, rows: NDArray[np.int64]) -> Pixels | list[Source] | None:

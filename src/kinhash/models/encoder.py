@@ -1,0 +1,216 @@
+"""`HashEncoder`: everything between a picture (or an embedding) and its code, in one object."""
+
+from __future__ import annotations
+
+import copy
+import os
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, overload
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from kinhash.codes import Codes
+from kinhash.data.anything import as_split
+from kinhash.data.images import Broken, BrokenPictureWarning, told
+from kinhash.data.preprocessing import Preprocessing
+from kinhash.data.splits import Split
+from kinhash.errors import InputError
+from kinhash.models.backbone import Backbone
+from kinhash.models.catalogue import Chain, build_backbone
+from kinhash.models.inference import Progress, run
+from kinhash.models.network import HashNetwork
+
+Floats = NDArray[np.float32]
+
+
+@dataclass(frozen=True, eq=False)
+class Encoded:
+    """Codes with the rows they belong to: `positions` in the input, `ids`, and what could not be read."""
+
+    codes: Codes
+    floats: Floats  # (n, bits) in [-1, 1], the outputs whose signs are the codes
+    positions: NDArray[np.int64]
+    ids: list[str]
+    broken: list[Broken]
+
+
+class HashEncoder:
+    """A `HashNetwork` with its preprocessing, the names of its classes, and cards that say what it was trained for.
+
+    `semantics` and `training` are plain dictionaries (a `Semantics` is asked for its card); they travel with the
+    encoder and change nothing in what it computes.
+    """
+
+    def __init__(
+        self,
+        network: HashNetwork,
+        *,
+        preprocessing: Preprocessing | None = None,
+        classes: Sequence[str] = (),
+        semantics: Any = None,
+        training: Mapping[str, Any] | None = None,
+    ) -> None:
+        if classes and network.classes not in (0, len(classes)):
+            raise InputError(
+                f"{len(classes)} class names do not fit a network with {network.classes} classes"
+            )
+        if preprocessing is not None and network.backbone.preprocessing is None:
+            raise InputError("a network that takes embeddings has no preprocessing of pictures")
+        self.network = network.eval()
+        self.preprocessing = preprocessing or network.backbone.preprocessing
+        self.classes = tuple(classes)
+        self.semantics_card: dict[str, Any] | None = _card(semantics)
+        self.training_card: dict[str, Any] = dict(training or {})
+
+    @property
+    def bits(self) -> int:
+        return self.network.bits
+
+    @property
+    def takes(self) -> Literal["pictures", "embeddings"]:
+        return "embeddings" if self.preprocessing is None else "pictures"
+
+    @property
+    def device(self) -> torch.device:
+        return next(self.network.parameters()).device
+
+    def to(self, device: torch.device | str) -> HashEncoder:
+        """Itself, on `device`."""
+        self.network.to(device)
+        return self
+
+    def __repr__(self) -> str:
+        name = self.network.backbone.name
+        return f"HashEncoder({self.takes} -> {name} -> {self.bits} bits, {len(self.classes)} classes)"
+
+    @overload
+    def encode(self, things: Any, *, floats: Literal[False] = False, **options: Any) -> Codes: ...
+    @overload
+    def encode(self, things: Any, *, floats: Literal[True], **options: Any) -> Floats: ...
+    def encode(self, things: Any, *, floats: bool = False, **options: Any) -> Codes | Floats:
+        """The codes of `things`, or with `floats` the numbers in [-1, 1] whose signs they are.
+
+        `things`: a path, a folder, a PIL image, pixels, embeddings, a list of them, or a `Split`. Options are those
+        of `encode_all`, which also says which pictures could not be read: here they are left out with a warning.
+        """
+        encoded = self.encode_all(things, **options)
+        if encoded.broken:
+            warnings.warn(told(encoded.broken), BrokenPictureWarning, stacklevel=2)
+        return encoded.floats if floats else encoded.codes
+
+    def encode_all(
+        self,
+        things: Any,
+        *,
+        batch: int = 256,
+        flip: bool = False,
+        half: bool = False,
+        workers: int = 0,
+        progress: Progress = False,
+    ) -> Encoded:
+        """Codes with ids, positions and the list of broken pictures.
+
+        `flip` averages the outputs of a picture and its mirror image; `half` computes in bfloat16; `progress` is
+        True for a bar or a function of (rows done, rows in all).
+        """
+        split, broken = as_split(things), list[Broken]()
+        parts = list(self._run(split, self._z, broken, batch, flip, half, workers, progress))
+        positions, floats = _stacked(parts, self.bits)
+        ids = [split.ids[i] for i in positions]
+        return Encoded(Codes.from_logits(floats), floats, positions, ids, broken)
+
+    def predict(self, things: Any, *, batch: int = 256, flip: bool = False, half: bool = False) -> Floats:
+        """(n, classes) probabilities of the classes. Broken pictures are left out with a warning."""
+        if self.network.classifier is None:
+            raise InputError("this encoder was made without classes, so it cannot predict them")
+        split, broken = as_split(things), list[Broken]()
+        parts = list(self._run(split, self._posterior, broken, batch, flip, half, 0, False))
+        if broken:
+            warnings.warn(told(broken), BrokenPictureWarning, stacklevel=2)
+        return _stacked(parts, self.network.classes)[1]
+
+    def after(self, backbone: Backbone | str) -> HashEncoder:
+        """The encoder of pictures that first computes the features on which this encoder of embeddings was trained."""
+        first = build_backbone(backbone) if isinstance(backbone, str) else backbone
+        card = self.network.card()
+        for key in ("backbone", "frozen"):
+            card.pop(key)
+        own = copy.deepcopy(self.network)
+        network = HashNetwork(Chain(first, own.backbone), frozen=True, **card)
+        network.hash, network.classifier, network.regressor = own.hash, own.classifier, own.regressor
+        network.to(self.device)
+        return HashEncoder(
+            network, classes=self.classes, semantics=self.semantics_card, training=self.training_card
+        )
+
+    def save(self, folder: str | os.PathLike[str]) -> None:
+        """Write `encoder.json` and the weights as safetensors; see `kinhash.models.storage`."""
+        from kinhash.models.storage import save_encoder
+
+        save_encoder(self, folder)
+
+    @classmethod
+    def load(
+        cls, folder: str | os.PathLike[str], *, bits: int | None = None, device: torch.device | str = "cpu"
+    ) -> HashEncoder:
+        """Read what `save` wrote; see `load_encoder`."""
+        from kinhash.models.storage import load_encoder
+
+        return load_encoder(folder, bits=bits, device=device)
+
+    def _run(
+        self,
+        split: Split,
+        function: Any,
+        broken: list[Broken],
+        batch: int,
+        flip: bool,
+        half: bool,
+        workers: int,
+        progress: Progress,
+    ) -> Iterator[tuple[NDArray[np.int64], Floats]]:
+        return run(
+            self.network,
+            function,
+            split,
+            self.preprocessing,
+            batch=batch,
+            flip=flip,
+            half=half,
+            workers=workers,
+            progress=progress,
+            broken=broken,
+        )
+
+    def _z(self, x: Tensor) -> Tensor:
+        self._check_width(x)
+        return self.network(x).z
+
+    def _posterior(self, x: Tensor) -> Tensor:
+        self._check_width(x)
+        return self.network(x).logits.float().softmax(1)
+
+    def _check_width(self, x: Tensor) -> None:
+        wanted = self.network.backbone.options.get("inputs")
+        if self.preprocessing is None and x.shape[1] != wanted:
+            raise InputError(f"this encoder takes embeddings of {wanted} numbers, got {x.shape[1]}")
+
+
+def _card(semantics: Any) -> dict[str, Any] | None:
+    if semantics is None:
+        return None
+    card: Mapping[str, Any] = semantics if isinstance(semantics, Mapping) else semantics.to_card()
+    return dict(card)
+
+
+def _stacked(
+    parts: Sequence[tuple[NDArray[np.int64], Floats]], width: int
+) -> tuple[NDArray[np.int64], Floats]:
+    if not parts:
+        return np.arange(0), np.empty((0, width), dtype=np.float32)
+    return np.concatenate([at for at, _ in parts]), np.concatenate([values for _, values in parts])

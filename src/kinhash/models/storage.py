@@ -1,0 +1,159 @@
+"""An encoder as a folder: `encoder.json` and one safetensors file. Reading it executes nothing that it contains."""
+
+from __future__ import annotations
+
+import json
+import os
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from kinhash import __version__
+from kinhash.data.preprocessing import Preprocessing
+from kinhash.errors import FormatError, InputError, KinhashError, NotFoundError, StorageError, require
+from kinhash.models.catalogue import from_card
+from kinhash.models.encoder import HashEncoder
+from kinhash.models.network import HashNetwork
+
+CARD = "encoder.json"
+FORMAT, VERSION = "kinhash-encoder", 1
+ARRAYS = "array."  # prefix of the arrays of the cards among the weights
+
+
+def save_encoder(encoder: HashEncoder, folder: str | os.PathLike[str]) -> None:
+    """Write the folder. The json is replaced last and in one step: a crash leaves the old encoder or the new one."""
+    path = Path(folder)
+    tensors = {key: value.detach().cpu().contiguous() for key, value in encoder.network.state_dict().items()}
+    arrays: dict[str, torch.Tensor] = {}
+    cards = _without_arrays(
+        {"semantics": encoder.semantics_card, "training": encoder.training_card}, "", arrays
+    )
+    raw = require("safetensors.torch", "train").save({**tensors, **arrays})
+    crc = zlib.crc32(raw)
+    weights = f"weights-{crc:08x}.safetensors"
+    card = {
+        "format": FORMAT,
+        "version": VERSION,
+        "kinhash": __version__,
+        "weights": weights,
+        "bytes": len(raw),
+        "crc32": crc,
+        "network": encoder.network.card(),
+        "preprocessing": None if encoder.preprocessing is None else encoder.preprocessing.card(),
+        "classes": list(encoder.classes),
+        **cards,
+    }
+    try:
+        text = json.dumps(card, indent=1, allow_nan=False) + "\n"
+    except (TypeError, ValueError) as error:
+        raise InputError(f"the semantics or training card holds what json cannot: {error}") from error
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        _replace(path / weights, raw)
+        _replace(path / CARD, text.encode())
+        for old in path.glob("weights-*.safetensors"):
+            if old.name != weights:
+                old.unlink()
+    except OSError as error:
+        raise StorageError(f"cannot write the encoder to {path}: {error}") from error
+
+
+def load_encoder(
+    folder: str | os.PathLike[str], *, bits: int | None = None, device: torch.device | str = "cpu"
+) -> HashEncoder:
+    """Read what `HashEncoder.save` wrote. `bits`: the code length that the caller needs, checked."""
+    path = Path(folder)
+    card = _read_card(path)
+    tensors = _read_weights(path, card)
+    try:
+        network_card = dict(card["network"])
+        network = HashNetwork(from_card(network_card.pop("backbone")), **network_card)
+        shape = card["preprocessing"]
+        cards = {key: _with_arrays(card[key], tensors) for key in ("semantics", "training")}
+        classes = [str(name) for name in card["classes"]]
+        preprocessing = None if shape is None else Preprocessing.from_card(shape)
+    except KinhashError as error:
+        raise FormatError(f"{path / CARD}: {error}") from error
+    except (KeyError, TypeError, ValueError) as error:
+        raise FormatError(f"{path / CARD} is damaged: {error!r}") from error
+    if bits is not None and network.bits != bits:
+        raise InputError(f"the encoder in {path} makes codes of {network.bits} bits, not {bits}")
+    weights = {key: value for key, value in tensors.items() if not key.startswith(ARRAYS)}
+    try:
+        network.load_state_dict(weights)
+    except RuntimeError as error:
+        raise FormatError(f"the weights in {path} belong to another network: {error}") from error
+    encoder = HashEncoder(network, preprocessing=preprocessing, classes=classes, **cards)
+    return encoder.to(device)
+
+
+def _read_card(path: Path) -> dict[str, Any]:
+    if not (path / CARD).is_file():
+        raise NotFoundError(f"{path} holds no encoder: {CARD} is missing")
+    try:
+        card: dict[str, Any] = json.loads((path / CARD).read_text())
+        kind, version = card["format"], card["version"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise FormatError(f"{path / CARD} is damaged: {error!r}") from error
+    if kind != FORMAT or version != VERSION:
+        raise FormatError(
+            f"{path} is {kind!r} version {version}; this kinhash reads {FORMAT!r} version {VERSION}"
+        )
+    return card
+
+
+def _read_weights(path: Path, card: Mapping[str, Any]) -> dict[str, torch.Tensor]:
+    try:
+        file = path / Path(card["weights"]).name
+        size, crc = int(card["bytes"]), int(card["crc32"])
+        raw = file.read_bytes()
+    except (KeyError, TypeError, ValueError) as error:
+        raise FormatError(f"{path / CARD} is damaged: {error!r}") from error
+    except OSError as error:
+        raise FormatError(f"the weights that {path / CARD} names cannot be read: {error}") from error
+    if len(raw) != size:
+        raise FormatError(
+            f"{file} has {len(raw)} bytes instead of {size}: it is truncated or of another encoder"
+        )
+    if zlib.crc32(raw) != crc:
+        raise FormatError(f"{file} does not match {CARD}: one of the two is damaged")
+    safetensors = require("safetensors.torch", "train")
+    try:
+        tensors: dict[str, torch.Tensor] = safetensors.load(raw)
+    except Exception as error:  # the reader has an exception class of its own
+        raise FormatError(f"{file} is no safetensors file: {error}") from error
+    return tensors
+
+
+def _without_arrays(value: Any, place: str, arrays: dict[str, torch.Tensor]) -> Any:
+    """`value` with every numpy array moved to `arrays` and a reference in its place."""
+    if isinstance(value, np.ndarray) and value.dtype.kind in "fiub":
+        arrays[ARRAYS + place] = torch.from_numpy(np.array(value))
+        return {"array": ARRAYS + place}
+    if isinstance(value, Mapping):
+        return {str(key): _without_arrays(part, f"{place}/{key}", arrays) for key, part in value.items()}
+    if isinstance(value, list | tuple | np.ndarray):
+        return [_without_arrays(part, f"{place}/{i}", arrays) for i, part in enumerate(value)]
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _with_arrays(value: Any, tensors: Mapping[str, torch.Tensor]) -> Any:
+    if isinstance(value, dict):
+        if set(value) == {"array"} and str(value["array"]).startswith(ARRAYS):
+            return tensors[value["array"]].numpy()
+        return {key: _with_arrays(part, tensors) for key, part in value.items()}
+    return [_with_arrays(part, tensors) for part in value] if isinstance(value, list) else value
+
+
+def _replace(path: Path, data: bytes) -> None:
+    """Put `data` at `path` in one step, on the disk before its name is."""
+    new = path.with_name(path.name + ".new")
+    with open(new, "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(new, path)
