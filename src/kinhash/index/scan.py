@@ -1,10 +1,12 @@
 """The exact scan: every query against every code, over arrays in memory or mapped from files.
 
-The answer always equals a stable sort by (distance, position).
+The answer always equals a stable sort by (distance, position). `scan_driver` runs the compiled kernels; with
+Numba's compiler switched off (NUMBA_DISABLE_JIT=1) plain NumPy gives the same answers.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -35,9 +37,16 @@ def k_nearest(
     positions themselves in ascending order. k larger than the number of codes that pass is an error.
     """
     chunks = checked_chunks(queries, database)
-    words, positions = _gathered(chunks, checked_allowed(allowed, span(chunks)))
-    checked_k(k, len(words), filtered=allowed is not None)
-    return Hits(*scan_plain.k_nearest(queries.words, words, positions, k))
+    allowed = checked_allowed(allowed, span(chunks))
+    if not compiled():
+        words, positions = _gathered(chunks, allowed)
+        checked_k(k, len(words), filtered=allowed is not None)
+        return Hits(*scan_plain.k_nearest(queries.words, words, positions, k))
+    from kinhash.index import scan_driver
+
+    runs = scan_driver.prepare(chunks, allowed)
+    checked_k(k, runs.passing, filtered=allowed is not None)
+    return Hits(*scan_driver.k_nearest(queries, runs, k, threads))
 
 
 def within(
@@ -50,10 +59,15 @@ def within(
 ) -> RaggedHits:
     """Every code at Hamming distance <= radius of every query, in (distance, position) order."""
     chunks = checked_chunks(queries, database)
+    allowed = checked_allowed(allowed, span(chunks))
     checked_radius(radius, queries.bits)
-    words, positions = _gathered(chunks, checked_allowed(allowed, span(chunks)))
-    q, p, d = scan_plain.within(queries.words, words, positions, radius)
-    return RaggedHits(np.searchsorted(q, np.arange(len(queries) + 1)), p, d)
+    if not compiled():
+        words, positions = _gathered(chunks, allowed)
+        q, p, d = scan_plain.within(queries.words, words, positions, radius)
+        return RaggedHits(np.searchsorted(q, np.arange(len(queries) + 1)), p, d)
+    from kinhash.index import scan_driver
+
+    return RaggedHits(*scan_driver.within(queries, scan_driver.prepare(chunks, allowed), radius, threads))
 
 
 def pairs_within(
@@ -67,9 +81,31 @@ def pairs_within(
     chunks = checked_chunks(codes, codes)
     checked_radius(radius, codes.bits)
     words, positions = _gathered(chunks, checked_allowed(allowed, len(codes)))
+    if compiled():
+        from kinhash.index import scan_driver
+
+        left, right, d = scan_driver.pairs_within(words, codes.bits, radius, threads)
+        return Pairs(positions[left], positions[right], d)
     q, right, d = scan_plain.within(words, words, positions, radius)
     keep = positions[q] < right
     return Pairs(positions[q[keep]], right[keep], d[keep])
+
+
+def distance_histogram(
+    queries: Codes, database: Database, *, threads: int | None = None
+) -> NDArray[np.int64]:
+    """(m, bits + 1) counts: how many codes of the database lie at every distance from every query."""
+    chunks = checked_chunks(queries, database)
+    if compiled():
+        from kinhash.index import scan_driver
+
+        return scan_driver.distance_histogram(queries, chunks, threads)
+    return scan_plain.histogram(queries.words, _gathered(chunks, None)[0], queries.bits)
+
+
+def compiled() -> bool:
+    """Whether Numba compiles; otherwise the plain scan answers."""
+    return os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
 
 
 # ---- checks, shared with the multi-index ---------------------------------------------------------------

@@ -51,3 +51,14 @@ def within(
         return np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.int32)
     q, p, d = (np.concatenate(part) for part in zip(*parts, strict=True))
     return q.astype(np.int64), p, d
+
+
+def histogram(queries: NDArray[np.uint64], words: NDArray[np.uint64], bits: int) -> NDArray[np.int64]:
+    """(m, bits + 1) counts of the distances from every query."""
+    counts = np.zeros((len(queries), bits + 1), dtype=np.int64)
+    step = max(1, _TILE // max(1, len(words)))
+    for start in range(0, len(queries), step):
+        block = distances(queries[start : start + step], words)
+        for i, row in enumerate(block):
+            counts[start + i] = np.bincount(row, minlength=bits + 1)
+    return counts

@@ -1,6 +1,7 @@
-"""Vector instructions for Numba kernels, written as LLVM IR: 512 bits at a time, or as wide as the CPU allows.
+"""Vector instructions for Numba kernels, written as LLVM IR.
 
-Each intrinsic works on addresses (`array.ctypes.data`) and is portable: LLVM lowers it to whatever the CPU has.
+Everything works on addresses (int64) of 64-bit words and is portable: LLVM lowers 512-bit values to whatever
+registers the CPU has. `kernels/sliced.py` holds the instructions for codes turned into bit planes.
 """
 
 from __future__ import annotations
@@ -12,39 +13,33 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-LANES = 8  # uint64 of one block
-_I64 = ir.IntType(64)
+LANES = 8  # uint64 of one value
+I64 = ir.IntType(64)
+VECTOR = ir.VectorType(I64, LANES)
 
 
-def _lanes(context: Any) -> int:
-    """uint64 per register of the CPU compiled for; wider values would only spill."""
-    features = context.codegen()._get_host_cpu_features()
-    return 8 if "+avx512f" in features else 4 if "+avx2" in features else 2
+class Emit:
+    """Emits loads, stores and constants of vectors with `lanes` words."""
 
-
-class _Emit:
-    """Emits vector code of one width."""
-
-    def __init__(self, context: Any, builder: Any) -> None:
+    def __init__(self, builder: Any, lanes: int = LANES) -> None:
         self.builder = builder
-        self.lanes = _lanes(context)
-        self.type = ir.VectorType(_I64, self.lanes)
-        self.ternary = self.lanes == 8
+        self.lanes = lanes
+        self.type = ir.VectorType(I64, lanes)
 
-    def load(self, address: Any, offset: Any = 0, align: int = 8) -> Any:
-        return self.builder.load(self._pointer(address, offset, self.type), align=align)
-
-    def store(self, value: Any, address: Any, offset: int = 0, align: int = 8) -> None:
-        self.builder.store(value, self._pointer(address, offset, value.type), align=align)
-
-    def _pointer(self, address: Any, offset: Any, kind: Any) -> Any:
+    def pointer(self, address: Any, offset: Any, kind: Any) -> Any:
         base = self.builder.inttoptr(address, ir.IntType(8).as_pointer())
         if isinstance(offset, int):
-            offset = ir.Constant(_I64, offset)
+            offset = ir.Constant(I64, offset)
         return self.builder.bitcast(self.builder.gep(base, [offset]), kind.as_pointer())
 
-    def scalar(self, address: Any, offset: int, bits: int) -> Any:
-        return self.builder.load(self._pointer(address, offset, ir.IntType(bits)))
+    def load(self, address: Any, offset: Any = 0) -> Any:
+        return self.builder.load(self.pointer(address, offset, self.type), align=8)
+
+    def store(self, value: Any, address: Any, offset: int = 0) -> None:
+        self.builder.store(value, self.pointer(address, offset, value.type), align=8)
+
+    def word(self, address: Any, offset: Any = 0) -> Any:
+        return self.builder.load(self.pointer(address, offset, I64), align=8)
 
     def splat(self, scalar: Any) -> Any:
         undef = ir.Constant(self.type, ir.Undefined)
@@ -55,125 +50,136 @@ class _Emit:
     def constant(self, value: int) -> Any:
         return ir.Constant(self.type, [value] * self.lanes)
 
+    def call(self, name: str, *values: Any) -> Any:
+        """An LLVM intrinsic from vectors of this type to one of this type."""
+        kind = ir.FunctionType(self.type, [self.type] * len(values))
+        function = cgutils.get_or_insert_function(self.builder.module, kind, f"llvm.{name}.v{self.lanes}i64")
+        return self.builder.call(function, values)
+
     def any(self, value: Any) -> Any:
-        """i1: a lane is not zero."""
+        """i1: some bit is set."""
         wide = self.builder.bitcast(value, ir.IntType(64 * self.lanes))
         return self.builder.icmp_unsigned("!=", wide, ir.Constant(wide.type, 0))
 
-    def add3(self, a: Any, b: Any, c: Any) -> tuple[Any, Any]:
-        """Full adder on every bit: (sum, carry)."""
-        if self.ternary:
-            return self._ternary(a, b, c, 0x96), self._ternary(a, b, c, 0xE8)
-        x = self.builder.xor(a, b)
-        carry = self.builder.or_(self.builder.and_(a, b), self.builder.and_(c, x))
-        return self.builder.xor(x, c), carry
 
-    def _ternary(self, a: Any, b: Any, c: Any, table: int) -> Any:
-        kind = ir.FunctionType(self.type, [self.type] * 3 + [ir.IntType(32)])
-        name = "llvm.x86.avx512.pternlog.q.512"
-        function = cgutils.get_or_insert_function(self.builder.module, kind, name)
-        return self.builder.call(function, [a, b, c, ir.Constant(ir.IntType(32), table)])
+@intrinsic
+def word_at(typing_context: Any, address: Any) -> Any:
+    """The uint64 at an address."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return Emit(builder).word(arguments[0])
+
+    return types.uint64(types.int64), generate
+
+
+@intrinsic
+def prefetch(typing_context: Any, address: Any) -> Any:
+    """Ask for the cache line of an address."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        i32 = ir.IntType(32)
+        byte = ir.IntType(8).as_pointer()
+        kind = ir.FunctionType(ir.VoidType(), [byte, i32, i32, i32])
+        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        hints = [ir.Constant(i32, 0), ir.Constant(i32, 3), ir.Constant(i32, 1)]
+        builder.call(function, [builder.inttoptr(arguments[0], byte), *hints])
+        return context.get_dummy_value()
+
+    return types.void(types.int64), generate
+
+
+@intrinsic
+def trailing_zeros(typing_context: Any, word: Any) -> Any:
+    """The position of the lowest bit set; the word is not zero."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.int64(types.uint64), generate
+
+
+def _distances(emit: Emit, columns: Any, stride: Any, width: Any, queries: Any, part: Any) -> list[list[Any]]:
+    """Distances of every query to 4 vectors of codes at byte `part` of every column: a loop over the words."""
+    builder = emit.builder
+    count = len(queries)
+    sums = [[cgutils.alloca_once_value(builder, emit.constant(0)) for _ in range(4)] for _ in range(count)]
+    for row in sums:
+        for cell in row:
+            builder.store(emit.constant(0), cell)
+    with cgutils.for_range(builder, width) as loop:
+        column = builder.add(builder.add(columns, part), builder.mul(loop.index, stride))
+        at = builder.mul(loop.index, ir.Constant(I64, 8))
+        words = [emit.splat(emit.word(query, at)) for query in queries]
+        for j in range(4):
+            codes = emit.load(column, 64 * j)
+            for q in range(count):
+                bits = emit.call("ctpop", builder.xor(codes, words[q]))
+                builder.store(builder.add(builder.load(sums[q][j]), bits), sums[q][j])
+    return [[builder.load(cell) for cell in row] for row in sums]
 
 
 @intrinsic(prefer_literal=True)
-def sliced_below(typingctx: Any, table: Any, offsets: Any, threshold: Any, out: Any, planes: Any) -> Any:
-    """Which of 512 codes are nearer than a threshold: their bits go to `out`; returns whether there is one.
+def near_any(
+    typing_context: Any,
+    columns: Any,
+    stride: Any,
+    width: Any,
+    queries: Any,
+    thresholds: Any,
+    parts: Any,
+    count: Any,
+) -> Any:
+    """Bit q tells whether one of 32 * parts codes is nearer to query q of `count` (a literal) than its threshold.
 
-    `planes` (a literal) is the number of bit planes, in groups of 3. At `table` + offsets[g] lie two planes: the
-    low and the high bit of the distance, 0 to 3, that group g contributes (see `sliced_table`). `threshold`
-    points at the bits, as full words, of 2^B - threshold; adding all up, bit B tells distance >= threshold.
+    Word w of the codes lies at columns + w * stride (bytes), the queries one after the other at `queries`, each
+    `width` words, the thresholds at `thresholds`. One compare for all codes: the minimum is what counts.
     """
-    count = planes.literal_value
-    width = (-(-count // 64) * 64).bit_length()
+    number = count.literal_value
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        emit = _Emit(context, builder)
-        some = ir.Constant(ir.IntType(1), 0)
-        for part in range(0, LANES, emit.lanes):
-            pending: list[list[Any]] = [
-                [emit.splat(emit.scalar(args[2], 8 * w, 64))] for w in range(width)
-            ] + [[]]
-            for g in range(-(-count // 3)):
-                at = builder.zext(emit.scalar(args[1], 4 * g, 32), _I64)
-                base = builder.add(args[0], at)
-                _push(emit, pending, 0, emit.load(base, 8 * part))
-                if 3 * g + 1 < count:
-                    _push(emit, pending, 1, emit.load(base, 8 * (part + LANES)))
-            for w in range(width):
-                if len(pending[w]) == 2:
-                    pending[w + 1].append(builder.and_(*pending[w]))
-                    if w + 1 < width and len(pending[w + 1]) == 3:
-                        total, carry = emit.add3(*pending[w + 1])
-                        pending[w + 1] = [total]
-                        pending[w + 2].append(carry)
-            far = pending[width][0]
-            for value in pending[width][1:]:
-                far = builder.or_(far, value)
-            near = builder.not_(far)
-            emit.store(near, args[3], 8 * part)
-            some = builder.or_(some, emit.any(near))
-        return builder.zext(some, _I64)
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        columns, stride, width, queries, thresholds, parts, _ = arguments
+        emit = Emit(builder)
+        size = builder.mul(width, ir.Constant(I64, 8))
+        addresses = [builder.add(queries, builder.mul(size, ir.Constant(I64, q))) for q in range(number)]
+        far = emit.constant(2**64 - 1)
+        least = [cgutils.alloca_once_value(builder, far) for _ in range(number)]
+        for cell in least:
+            builder.store(far, cell)
+        with cgutils.for_range(builder, parts) as loop:
+            part = builder.mul(loop.index, ir.Constant(I64, 256))
+            found = _distances(emit, columns, stride, width, addresses, part)
+            for cell, distances in zip(least, found, strict=True):
+                low = emit.call("umin", *distances[:2])
+                high = emit.call("umin", *distances[2:])
+                builder.store(emit.call("umin", builder.load(cell), emit.call("umin", low, high)), cell)
+        flags = ir.Constant(I64, 0)
+        for q, cell in enumerate(least):
+            limit = emit.splat(emit.word(thresholds, 8 * q))
+            near = builder.bitcast(builder.icmp_unsigned("<", builder.load(cell), limit), ir.IntType(LANES))
+            one = builder.icmp_unsigned("!=", near, ir.Constant(near.type, 0))
+            flags = builder.or_(flags, builder.shl(builder.zext(one, I64), ir.Constant(I64, q)))
+        return flags
 
-    return types.int64(types.uintp, types.uintp, types.uintp, types.uintp, planes), codegen
+    signature = types.int64(*[types.int64] * 6, count)
+    return signature, generate
 
 
-def _push(emit: _Emit, pending: list[list[Any]], weight: int, value: Any) -> None:
-    """Add a plane of some weight; three of one weight become one of it and one of the next."""
-    pending[weight].append(value)
-    if len(pending[weight]) == 3 and weight + 1 < len(pending):
-        total, carry = emit.add3(*pending[weight])
-        pending[weight] = [total]
-        _push(emit, pending, weight + 1, carry)
+@intrinsic
+def near_mask(typing_context: Any, columns: Any, stride: Any, width: Any, query: Any, threshold: Any) -> Any:
+    """Which of 64 codes are nearer to the query at address `query` than `threshold`: one bit each."""
 
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        columns, stride, width, query, threshold = arguments
+        emit = Emit(builder)
+        limit = emit.splat(threshold)
+        mask = ir.Constant(I64, 0)
+        for part in range(2):
+            offset = ir.Constant(I64, 256 * part)
+            (found,) = _distances(emit, columns, stride, width, [query], offset)
+            for j, distances in enumerate(found):
+                near = builder.bitcast(builder.icmp_unsigned("<", distances, limit), ir.IntType(LANES))
+                shift = ir.Constant(I64, LANES * (4 * part + j))
+                mask = builder.or_(mask, builder.shl(builder.zext(near, I64), shift))
+        return mask
 
-@intrinsic(prefer_literal=True)
-def sliced_table(typingctx: Any, planes: Any, table: Any, last: Any) -> Any:
-    """From 3 planes at `planes` make the 8 x 2 planes of a group: for every 3 bits of a query, the two bits of
-    their distance to the codes. Combination c takes 128 bytes at table + 128 c."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        emit = _Emit(context, builder)
-        ones = emit.constant(2**64 - 1)
-        for part in range(0, LANES, emit.lanes):
-            x = [emit.load(args[0], 8 * (part + LANES * i)) for i in range(3)]
-            y = [builder.xor(v, ones) for v in x]
-            for c in range(8):
-                low, high = emit.add3(*(y[i] if c >> i & 1 else x[i] for i in range(3)))
-                emit.store(low, args[1], 128 * c + 8 * part)
-                emit.store(high, args[1], 128 * c + 8 * (part + LANES))
-        return ir.Constant(_I64, 0)
-
-    return types.int64(types.uintp, types.uintp, types.int64), codegen
-
-
-@intrinsic(prefer_literal=True)
-def butterflies(typingctx: Any, source: Any, target: Any, stride: Any) -> Any:
-    """Three stages of a 64 x 64 bit transposition in every lane, over 8 vectors `stride` (8 or 1) apart."""
-    apart = stride.literal_value
-    masks = {
-        32: 0x00000000FFFFFFFF,
-        16: 0x0000FFFF0000FFFF,
-        8: 0x00FF00FF00FF00FF,
-        4: 0x0F0F0F0F0F0F0F0F,
-        2: 0x3333333333333333,
-        1: 0x5555555555555555,
-    }
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        emit = _Emit(context, builder)
-        for part in range(0, LANES, emit.lanes):
-            row = [emit.load(args[0], 8 * (part + LANES * apart * i)) for i in range(8)]
-            for half in (4, 2, 1):
-                step = half * apart
-                mask, shift = emit.constant(masks[step]), emit.constant(step)
-                for i in range(8):
-                    if not i & half:
-                        a, b = row[i], row[i + half]
-                        t = builder.and_(builder.xor(builder.lshr(a, shift), b), mask)
-                        row[i + half] = builder.xor(b, t)
-                        row[i] = builder.xor(a, builder.shl(t, shift))
-            for i in range(8):
-                emit.store(row[i], args[1], 8 * (part + LANES * apart * i))
-        return ir.Constant(_I64, 0)
-
-    return types.int64(types.uintp, types.uintp, stride), codegen
+    return types.uint64(*[types.int64] * 5), generate
