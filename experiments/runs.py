@@ -13,7 +13,7 @@ from typing import Any
 class Run:
     """What to train; `options` are further arguments of `kh.train`.
 
-    `variant` tells runs apart that differ in `options`; `flip` averages the outputs of a picture and its mirror
+    `variant` tells runs apart that differ in `options`; `flip_average` averages the outputs of a picture and its mirror
     image when encoding. `seconds_per_epoch` is what an epoch was found to take
     on one H200: a guess, used until a finished run of the same backbone says better.
     """
@@ -27,7 +27,7 @@ class Run:
     semantics: str = "wup"
     variant: str = ""
     options: Mapping[str, Any] = field(default_factory=dict)
-    flip: bool = True
+    flip_average: bool = True
     seconds_per_epoch: float = 2.0
 
     @property
@@ -48,7 +48,7 @@ class Run:
             "seed": self.seed,
             "recipe": self.recipe,
             "semantics": self.semantics,
-            "flip": self.flip,
+            "flip_average": self.flip_average,
             **({"variant": self.variant} if self.variant else {}),
             **self.options,
         }

@@ -40,7 +40,7 @@ def trained(
         **run.train_arguments(),
     )
     middle = time.perf_counter()
-    how = {"batch": 1000, "flip": run.flip, "half": encoder.device.type == "cuda"}
+    how = {"batch": 1000, "flip": run.flip_average, "half": encoder.device.type == "cuda"}
     test_z = encoder.encode(data.test, floats=True, **how)
     train_z = encoder.encode(data.train, floats=True, **how)
     predictions = encoder.predict(data.test, **how).argmax(axis=1)
