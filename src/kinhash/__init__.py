@@ -14,6 +14,7 @@ __version__ = "0.1.0"
 _PUBLIC = {
     "Codes": "kinhash.codes",
     "HashEncoder": "kinhash.models.encoder",
+    "Index": "kinhash.index.index",
     "KinhashError": "kinhash.errors",
     "Report": "kinhash.report",
     "Semantics": "kinhash.meaning.semantics",
@@ -29,6 +30,7 @@ _PUBLIC = {
 __all__ = [
     "Codes",
     "HashEncoder",
+    "Index",
     "KinhashError",
     "Report",
     "Semantics",
@@ -48,6 +50,7 @@ if TYPE_CHECKING:
     from kinhash.errors import KinhashError
     from kinhash.evaluation import evaluate
     from kinhash.hyperplanes import random_hyperplanes
+    from kinhash.index.index import Index
     from kinhash.meaning.face import semantics
     from kinhash.meaning.semantics import Semantics
     from kinhash.models.encoder import HashEncoder

@@ -1,8 +1,8 @@
 """Ids: strings or integers, one kind per index, kept as what they were.
 
-A segment finds an id without SQLite: ascending integers by binary search in the ids themselves; anything else by
-a sorted column of 32-bit keys (a hash of the id) beside the row of each key. Two ids with one key are told
-apart by comparing the ids.
+The rows of a segment ascend by id, so that ties in row order are ties in id order. Integers are found by binary
+search, and need no column at all where they follow each other without gaps; strings by a sorted column of 32-bit
+keys (a hash of the id) beside the row of each key. Two ids with one key are told apart by comparing the ids.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinhash.errors import InputError
-from kinhash.index.storage import Column, NewColumn, SegmentFile
+from kinhash.index.storage import NewColumn, Readable
 from kinhash.index.strings import StoredStrings, Strings
 
 Id = int | str
@@ -95,31 +95,28 @@ def ascends(ids: NDArray[np.int64]) -> bool:
     return bool((ids[1:] > ids[:-1]).all())
 
 
-def keys_of(ids: Ids) -> NDArray[np.uint32]:
-    """32-bit hashes: CRC-32 of the UTF-8 bytes; the upper half of a multiplication for integers."""
-    if isinstance(ids, list):
-        return np.fromiter((zlib.crc32(text.encode()) for text in ids), dtype=np.uint32, count=len(ids))
-    mixed = ids.view(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-    return (mixed >> np.uint64(32)).astype(np.uint32)
+def keys_of(ids: Sequence[str]) -> NDArray[np.uint32]:
+    """32-bit hashes: CRC-32 of the UTF-8 bytes."""
+    return np.fromiter((zlib.crc32(text.encode()) for text in ids), dtype=np.uint32, count=len(ids))
 
 
 class SegmentIds:
-    """The ids of one segment."""
+    """The ids of one segment, ascending."""
 
-    def __init__(self, file: SegmentFile) -> None:
-        self.kind: str = file.attributes["ids"]
-        self._start: int | None = file.attributes.get("first_id")
-        self._rows = file.rows
-        self._ids: Column | StoredStrings | None = None
+    def __init__(self, attributes: Mapping[str, Any], rows: int, columns: dict[str, Readable]) -> None:
+        self.kind: str = attributes["ids"]
+        self._start: int | None = attributes.get("first_id")
+        self._rows = rows
+        self._ids: Readable | StoredStrings | None = None
         if self.kind == "str":
-            self._ids = StoredStrings(file.columns, "ids")
+            self._ids = StoredStrings(columns, "ids")
         elif self._start is None:
-            self._ids = file.columns["ids"]
-        self._keys, self._order = file.columns.get("keys"), file.columns.get("order")
+            self._ids = columns["ids"]
+        self._keys, self._order = columns.get("keys"), columns.get("order")
 
-    def take(self, rows: NDArray[np.int64]) -> Ids:
+    def take(self, rows: NDArray[Any]) -> Ids:
         if self._ids is None:
-            return rows + np.int64(self._start or 0)
+            return rows.astype(np.int64) + np.int64(self._start or 0)
         found: Ids = self._ids.take(rows)
         return found
 
@@ -129,30 +126,29 @@ class SegmentIds:
         values: NDArray[np.int64] | Strings = self._ids.all()
         return values
 
-    def keys(self) -> NDArray[np.uint32]:
-        """The key of every row."""
+    def keys(self) -> NDArray[np.uint32] | None:
+        """The key of every row; integers have none."""
         if self._keys is None or self._order is None:
-            return keys_of(np.asarray(self.all()))
+            return None
         keys = np.empty(self._rows, dtype=np.uint32)
         keys[self._order.all()] = self._keys.all()
         return keys
 
     def find(self, ids: Ids) -> NDArray[np.int64]:
         """The row of every id, -1 where the segment does not hold it."""
-        if kind_of(ids) != self.kind:
+        if kind_of(ids) != self.kind or self._rows == 0:
             return np.full(len(ids), -1, dtype=np.int64)
-        if self._keys is not None:
-            return self._find_by_key(ids)
-        values = np.asarray(ids)
+        if isinstance(ids, list):
+            return self._find_strings(ids)
         if self._ids is None:
             start = self._start or 0
-            inside = (values >= start) & (values <= start + self._rows - 1)
-            return np.where(inside, values - np.where(inside, start, values), -1)
+            inside = (ids >= start) & (ids <= start + self._rows - 1)
+            return np.where(inside, ids - np.where(inside, start, ids), -1)
         column = np.asarray(self._ids.all())
-        row = np.minimum(np.searchsorted(column, values), self._rows - 1)
-        return np.where(column[row] == values, row, -1)
+        row = np.minimum(np.searchsorted(column, ids), self._rows - 1)
+        return np.where(column[row] == ids, row, -1)
 
-    def _find_by_key(self, ids: Ids) -> NDArray[np.int64]:
+    def _find_strings(self, ids: list[str]) -> NDArray[np.int64]:
         assert self._keys is not None
         assert self._order is not None
         keys, order, wanted = self._keys.all(), self._order.all(), keys_of(ids)
@@ -161,7 +157,9 @@ class SegmentIds:
         left = np.flatnonzero(keys[np.minimum(place, self._rows - 1)] == wanted)
         while len(left):  # one round, and a further one for ids that share a key
             rows = order[place[left]].astype(np.int64)
-            hit = self._equal(ids, left, rows)
+            stored = self.take(rows)
+            pairs = zip(left.tolist(), stored, strict=True)
+            hit = np.array([ids[i] == text for i, text in pairs], dtype=np.bool_)
             found[left[hit]] = rows[hit]
             left = left[~hit]
             place[left] += 1
@@ -169,30 +167,43 @@ class SegmentIds:
             left = left[keys[place[left]] == wanted[left]]
         return found
 
-    def _equal(self, ids: Ids, which: NDArray[np.int64], rows: NDArray[np.int64]) -> NDArray[np.bool_]:
-        stored = self.take(rows)
-        if isinstance(ids, list):
-            pairs = zip(which.tolist(), stored, strict=True)
-            return np.array([ids[i] == text for i, text in pairs], dtype=np.bool_)
-        return np.asarray(ids[which] == stored)
-
 
 def id_columns(
-    ids: NDArray[np.int64] | Strings, keys: NDArray[np.uint32]
+    ids: NDArray[np.int64] | Strings, keys: NDArray[np.uint32] | None
 ) -> tuple[dict[str, Any], dict[str, NewColumn]]:
-    """Attributes and columns that `SegmentIds` reads; `keys` belongs to the rows."""
-    if not isinstance(ids, Strings) and ascends(ids):
-        if len(ids) and int(ids[-1]) - int(ids[0]) == len(ids) - 1:
-            return {"ids": "int", "first_id": int(ids[0])}, {}
-        return {"ids": "int"}, {"ids": NewColumn("<i8", [ids])}
-    order = np.argsort(keys, kind="stable")
-    lookup = {"keys": NewColumn("<u4", [keys[order]]), "order": NewColumn("<u4", [order])}
+    """Attributes and columns that `SegmentIds` reads; `keys` belongs to the rows of strings."""
     if isinstance(ids, Strings):
-        return {"ids": "str"}, ids.columns("ids") | lookup
-    return {"ids": "int"}, {"ids": NewColumn("<i8", [ids])} | lookup
+        columns = ids.columns("ids")
+        if keys is not None:
+            order = np.argsort(keys, kind="stable")
+            columns["keys"] = NewColumn("<u4", [keys[order]])
+            columns["order"] = NewColumn("<u4", [order])
+        return {"ids": "str"}, columns
+    if len(ids) and int(ids[-1]) - int(ids[0]) == len(ids) - 1:
+        return {"ids": "int", "first_id": int(ids[0])}, {}
+    return {"ids": "int"}, {"ids": NewColumn("<i8", [ids])}
 
 
 def concat_ids(parts: Sequence[NDArray[np.int64] | Strings]) -> NDArray[np.int64] | Strings:
     if all(isinstance(part, Strings) for part in parts):
         return Strings.concat([part for part in parts if isinstance(part, Strings)])
-    return np.concatenate([np.asarray(part) for part in parts])
+    return np.concatenate([part for part in parts if not isinstance(part, Strings)])
+
+
+def order_of(ids: NDArray[np.int64] | Strings) -> NDArray[np.int64]:
+    """The rows in ascending order of their ids."""
+    return ids.order() if isinstance(ids, Strings) else np.argsort(ids, kind="stable")
+
+
+def as_array(ids: Ids) -> NDArray[Any]:
+    """int64, or objects of type str."""
+    if not isinstance(ids, list):
+        return ids
+    array = np.empty(len(ids), dtype=object)
+    array[:] = ids
+    return array
+
+
+def plain(ids: Ids) -> list[Id]:
+    """Python's own integers or strings."""
+    return list(ids) if isinstance(ids, list) else ids.tolist()

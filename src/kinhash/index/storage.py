@@ -19,7 +19,7 @@ from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +41,35 @@ class NewColumn:
     dtype: str
     parts: Iterable[NDArray[Any]]
     width: int | None = None
+
+
+class Readable(Protocol):
+    """What a reader of columns needs; `Column` on the disk and `ArrayColumn` in memory offer it."""
+
+    def __len__(self) -> int: ...
+    def all(self) -> NDArray[Any]: ...
+    def take(self, rows: NDArray[np.int64]) -> NDArray[Any]: ...
+    def span(self, start: int, stop: int) -> NDArray[Any]: ...
+
+
+class ArrayColumn:
+    """A column that was never written."""
+
+    def __init__(self, column: NewColumn) -> None:
+        parts = [np.asarray(part, dtype=column.dtype) for part in column.parts]
+        self._values = parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def all(self) -> NDArray[Any]:
+        return self._values
+
+    def take(self, rows: NDArray[np.int64]) -> NDArray[Any]:
+        return self._values[rows]
+
+    def span(self, start: int, stop: int) -> NDArray[Any]:
+        return self._values[start:stop]
 
 
 class Column:
@@ -93,7 +122,7 @@ class Column:
 
     def _check_block(self, block: int) -> None:
         part = self._raw[block * BLOCK : (block + 1) * BLOCK]
-        if zlib.crc32(part) != self._checksums[block]:
+        if zlib.crc32(part.data) != self._checksums[block]:
             raise FormatError(
                 f"{self._file} is damaged: block {block} of column {self._name!r} does not match its checksum. "
                 "Restore this file from a backup, or build the index anew"
@@ -107,6 +136,7 @@ class SegmentFile:
     def __init__(self, path: Path, checksum: int) -> None:
         raw = _mapped(path)
         self.path = path
+        self.checksum = checksum
         self.nbytes = len(raw)
         self.rows, directory = _directory(path, raw, checksum)
         self.attributes: dict[str, Any] = directory["attributes"]
@@ -175,7 +205,7 @@ def _write(file: BinaryIO, rows: int, attributes: Mapping[str, Any], columns: Ma
 def _write_column(file: BinaryIO, column: NewColumn) -> dict[str, Any]:
     offset, checksums, crc, filled = file.tell(), [], 0, 0
     for part in column.parts:
-        view = memoryview(np.ascontiguousarray(part, dtype=column.dtype)).cast("B") if part.size else b""
+        view = np.ascontiguousarray(part, dtype=column.dtype).data.cast("B") if part.size else memoryview(b"")
         file.write(view)
         while len(view):
             piece = view[: BLOCK - filled]
@@ -209,13 +239,17 @@ def _mapped(path: Path) -> NDArray[np.uint8]:
         raise StorageError(f"cannot read {path}: {error.strerror or error}") from error
 
 
+def _stored_checksum(raw: NDArray[np.uint8]) -> int:
+    return int.from_bytes(raw[_HEADER.size : _HEADER.size + 4].tobytes(), "little")
+
+
 def _directory(path: Path, raw: NDArray[np.uint8], checksum: int) -> tuple[int, dict[str, Any]]:
     """Rows and directory of a mapped segment whose header has this checksum."""
     head = raw[: _HEADER.size].tobytes()
     magic, version, rows, offset, length, directory_crc = _HEADER.unpack(head)
     if magic != MAGIC:
         raise FormatError(f"{path} is no segment of a kinhash index, or its first bytes are damaged")
-    if zlib.crc32(head) != struct.unpack_from("<I", raw, _HEADER.size)[0] or raw[_HEADER.size + 4 : 64].any():
+    if zlib.crc32(head) != _stored_checksum(raw) or raw[_HEADER.size + 4 : _HEADER_BYTES].any():
         raise FormatError(f"{path} is damaged: the header does not match its checksum")
     if version > VERSION:
         raise FormatError(f"{path} has format {version}; this kinhash reads up to {VERSION}: upgrade kinhash")

@@ -1,0 +1,84 @@
+"""Reads every byte of an index, and checks what the bytes say."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinhash.codes import Codes
+from kinhash.errors import FormatError, InputError
+from kinhash.index.ids import concat_ids
+from kinhash.index.manifest import fingerprint
+from kinhash.index.segment import StoredSegment
+from kinhash.index.storage import SegmentFile
+from kinhash.index.strings import Strings
+from kinhash.index.view import View
+
+
+@dataclass(frozen=True)
+class Verified:
+    """What was found to be intact."""
+
+    items: int
+    files: int
+    bytes: int
+    commit: int
+
+
+def verify_index(view: View) -> Verified:
+    """Check all files of the version a view has now; raises at the first damage."""
+    view.refresh()
+    head = view.head.read()
+    view.manifest.check()
+    with view.manifest.reading():
+        state = view.manifest.state_inside()
+        view.manifest.log(state.first, state.next)
+        view.manifest.dead(state.layout)
+    if head.closed and fingerprint(view.manifest.path) != (head.manifest_bytes, head.manifest_crc):
+        raise view.manifest.damaged("the file as a whole")
+    snapshot = view.snapshot()
+    size = sum(_verify_segment(segment, snapshot.bits) for segment in view.segments.values())
+    if snapshot.parts:
+        _check_distinct(view, [p.segment.content(p.dead).ids for p in snapshot.parts if p.live])
+    size += view.manifest.path.stat().st_size + len(head.packed())
+    return Verified(len(snapshot), len(view.segments) + 2, size, snapshot.commit)
+
+
+def _verify_segment(segment: StoredSegment, bits: int) -> int:
+    """Every byte from the disk anew, then order of the ids and shape of the codes."""
+    path = segment.file.path
+    size = SegmentFile(path, segment.file.checksum).verify()
+    try:
+        Codes(segment.words(), bits)
+    except InputError as error:
+        raise FormatError(f"{path} is damaged: {error}") from error
+    if len(segment.words()) != segment.rows:
+        raise FormatError(f"{path} is damaged: it has {len(segment.words())} codes for {segment.rows} items")
+    if not _ascends(segment.ids.all()):
+        raise FormatError(f"{path} is damaged: its ids do not ascend")
+    return size
+
+
+def _ascends(ids: NDArray[np.int64] | Strings) -> bool:
+    if not isinstance(ids, Strings):
+        return bool((ids[1:] > ids[:-1]).all())
+    texts = ids.to_list()
+    return all(a < b for a, b in itertools.pairwise(texts))
+
+
+def _check_distinct(view: View, parts: list[NDArray[np.int64] | Strings]) -> None:
+    """No id may live twice."""
+    if not parts:
+        return
+    ids = concat_ids(parts)
+    if isinstance(ids, Strings):
+        texts = ids.to_list()
+        distinct = len(set(texts)) == len(texts)
+    else:
+        ordered = np.sort(ids)
+        distinct = bool((ordered[1:] != ordered[:-1]).all())
+    if not distinct:
+        raise FormatError(f"{view.folder} is damaged: an id occurs twice. Restore it from a backup")

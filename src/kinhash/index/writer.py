@@ -1,0 +1,228 @@
+"""The writing half of an index: every method returns when its effect is durable, or raises and nothing has changed.
+
+Small writes become entries of the manifest's log: one commit, one fsync. Large ones, and the log once it has grown, become
+segments. Segments of like size are merged as they pile up, so their number stays logarithmic.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinhash.codes import Codes
+from kinhash.errors import InputError, NotFoundError
+from kinhash.index.head import Head
+from kinhash.index.ids import Ids, kind_of, plain
+from kinhash.index.log import Entry, encode
+from kinhash.index.manifest import Layout, Manifest, SegmentEntry, State, segment_name
+from kinhash.index.metadata import checked_rows, shred, shred_arrays
+from kinhash.index.segment import Content, concat, write_content
+from kinhash.index.storage import sync_folder
+from kinhash.index.strings import Strings
+from kinhash.index.view import View
+
+LARGE = 1 << 16  # items of one call that go into a segment at once; items of the log that are folded into one
+MOST_ENTRIES = 2048  # entries of the log, which a process that opens the index must read
+_FAN = 8  # segments of one size class that are merged into one of the next
+_MERGED = 1 << 20  # larger ones wait for compact: a merge must not hold up an add for long
+Dead = Mapping[int, NDArray[np.int64]]
+
+
+class Writer:
+    """Holds the lock of an index; made by the first write, ended by `close`."""
+
+    def __init__(self, view: View) -> None:
+        self._view = view
+        view.head.lock()
+        try:
+            manifest = Manifest(view.folder, writable=True)
+            head = view.head.read()
+            if head.closed:  # before the file changes, durably: its checksum is about to be wrong
+                view.head.write(replace(head, closed=False), durable=True)
+            view.manifest.close()
+            view.manifest = manifest
+            view.refresh()
+            self._remove_strays()
+        except BaseException:
+            view.head.unlock()
+            raise
+
+    def close(self) -> None:
+        """Settle the manifest, so that `verify` can check it byte by byte, and let go."""
+        settled = self._view.manifest.settle()
+        if settled is not None:
+            head = Head(self._view.bits, self._view.state.commit, True, *settled)
+            self._view.head.write(head, durable=True)
+
+    # ---- the verbs ----------------------------------------------------------------------------------
+
+    def add(self, ids: Ids, codes: Codes, metadata: Any) -> None:
+        """New items; an id that exists is an error."""
+        self._check_kind(ids)
+        self._fold_if_due()
+        taken = self._exist(ids)
+        if taken.any():
+            first = ids[int(np.flatnonzero(taken)[0])]
+            raise InputError(f"id {first!r} is in the index already: use replace to change an item")
+        self._put("add", ids, codes, metadata)
+
+    def replace(self, ids: Ids, codes: Codes, metadata: Any) -> None:
+        """Other codes and metadata for items that exist."""
+        self._check_known(ids)
+        self._put("replace", ids, codes, metadata)
+
+    def delete(self, ids: Ids) -> None:
+        """Remove items that exist."""
+        self._check_known(ids)
+        if len(ids) < LARGE:
+            self._append(Entry("delete", ids))
+        else:
+            self.fold()
+            self._rearrange(self._view.state.layout.segments, self._stored_rows(ids))
+
+    def _put(self, op: str, ids: Ids, codes: Codes, metadata: Any) -> None:
+        if len(ids) < LARGE:
+            rows = checked_rows(metadata, len(ids))
+            self._append(Entry(op, ids, codes.words, rows))
+            return
+        columns: Any = {}
+        if isinstance(metadata, Mapping):
+            columns = shred_arrays(metadata, len(ids))
+        elif metadata is not None:
+            columns = shred(checked_rows(metadata, len(ids)) or [])
+        self.fold()
+        dead = self._stored_rows(ids) if op == "replace" else {}
+        array = Strings.from_list(ids) if isinstance(ids, list) else ids
+        content = Content(array, codes.words, columns).ordered()
+        layout = replace(self._view.state.layout, ids=kind_of(ids))
+        self._rearrange([*layout.segments, self._written(content, layout)], dead, layout)
+        self._merge_small()
+
+    # ---- checks -------------------------------------------------------------------------------------
+
+    def _check_kind(self, ids: Ids) -> None:
+        kind = self._view.state.layout.ids
+        if kind is not None and kind_of(ids) != kind and len(ids):
+            names = {"int": "integers", "str": "strings"}
+            raise InputError(f"the ids of this index are {names[kind]}, got {names[kind_of(ids)]}")
+
+    def _check_known(self, ids: Ids) -> None:
+        self._check_kind(ids)
+        self._fold_if_due()
+        known = self._exist(ids)
+        if not known.all():
+            raise NotFoundError(
+                f"id {ids[int(np.flatnonzero(~known)[0])]!r} is not in the index: nothing was changed"
+            )
+
+    def _exist(self, ids: Ids) -> NDArray[np.bool_]:
+        pending = self._view.pending
+        known = pending.holds(plain(ids))
+        numbers, rows = self._view.locate_stored(ids)
+        for i in np.flatnonzero(numbers):
+            known[i] |= int(rows[i]) not in pending.hidden.get(int(numbers[i]), ())
+        return known
+
+    def _stored_rows(self, ids: Ids) -> Dead:
+        """The rows of ids that segments hold, by segment."""
+        numbers, rows = self._view.locate_stored(ids)
+        return {int(number): np.sort(rows[numbers == number]) for number in np.unique(numbers)}
+
+    # ---- the log ------------------------------------------------------------------------------------
+
+    def _append(self, entry: Entry) -> None:
+        if not len(entry.ids):
+            return
+        view = self._view
+        kind = view.state.layout.ids or kind_of(entry.ids)
+        state = view.manifest.append(view.state, encode(entry), kind)
+        view.pending.apply(entry, view.locate_stored)
+        self._acknowledge(state)
+        view.advance(state)
+
+    def _acknowledge(self, state: State) -> None:
+        self._view.head.write(Head(self._view.bits, state.commit, False))
+
+    def _fold_if_due(self) -> None:
+        pending = self._view.pending
+        if pending.touched >= LARGE or pending.entries >= MOST_ENTRIES:
+            self.fold()
+            self._merge_small()
+
+    def fold(self) -> None:
+        """Move everything in the log into a segment."""
+        view = self._view
+        if not view.pending.entries:
+            return
+        layout = view.state.layout
+        segments = list(layout.segments)
+        if len(view.pending):
+            segments.append(self._written(view.pending.content(), layout))
+        self._rearrange(segments, view.hidden_rows())
+
+    # ---- segments -----------------------------------------------------------------------------------
+
+    def _merge_small(self) -> None:
+        """Merge size classes that are full, the smallest first; a merge may fill the next."""
+        while True:
+            classes: dict[int, list[SegmentEntry]] = defaultdict(list)
+            for entry in self._view.state.layout.segments:
+                if entry.rows < _MERGED:
+                    classes[entry.rows.bit_length() // 3].append(entry)
+            full = [group for _, group in sorted(classes.items()) if len(group) >= _FAN]
+            if not full:
+                return
+            self._merge(full[0])
+
+    def compact(self) -> None:
+        """One segment, without dead rows."""
+        self.fold()
+        entries = self._view.state.layout.segments
+        if len(entries) > 1 or any(entry.dead for entry in entries):
+            self._merge(entries)
+
+    def _merge(self, entries: Sequence[SegmentEntry]) -> None:
+        view = self._view
+        content = concat([view.segments[entry.number].content(view.dead[entry.number]) for entry in entries])
+        layout = view.state.layout
+        kept = [entry for entry in layout.segments if entry not in entries]
+        if len(content):
+            kept.append(self._written(content, layout))
+        self._rearrange(kept, {})
+
+    def _written(self, content: Content, layout: Layout) -> SegmentEntry:
+        """A new segment file, durable, which no layout names yet."""
+        number = layout.next_number
+        path = self._view.folder / segment_name(number)
+        path.unlink(missing_ok=True)  # left behind by a commit that failed
+        return SegmentEntry(number, len(content), write_content(path, content, layout.bits))
+
+    def _rearrange(self, segments: Sequence[SegmentEntry], dead: Dead, layout: Layout | None = None) -> None:
+        """Commit another list of segments, which holds all that the log said; then remove the files it dropped."""
+        view = self._view
+        old = view.state
+        gone = {e.number: e.dead + len(dead.get(e.number, ())) for e in segments}
+        kept = tuple(entry for entry in segments if gone[entry.number] < entry.rows)
+        number = max([old.layout.next_number - 1, *(entry.number for entry in segments)]) + 1
+        layout = replace(layout or old.layout, segments=kept, next_number=number)
+        alive = {entry.number for entry in kept}
+        state = view.manifest.rearrange(old, layout, {n: rows for n, rows in dead.items() if n in alive})
+        self._acknowledge(state)
+        view.rearranged(state)
+        for entry in {*old.layout.segments, *segments} - set(kept):
+            if entry.number not in alive:
+                (view.folder / segment_name(entry.number)).unlink(missing_ok=True)
+
+    def _remove_strays(self) -> None:
+        """Segment files that no layout names: a writer died between writing and committing one."""
+        named = {segment_name(entry.number) for entry in self._view.state.layout.segments}
+        strays = [path for path in self._view.folder.glob("segment-*.kin") if path.name not in named]
+        for path in strays:
+            path.unlink()
+        if strays:
+            sync_folder(self._view.folder)
