@@ -1,0 +1,109 @@
+"""Kin: the losses of Arponen & Bishop (2020) in all their combinations.
+
+`L = w_sim L_sim + w_kl L_KL + w_class L_cls + w_reg L_reg`, plus the per-bit quantile term where it has a weight.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from kinhash.data.targets import Targets
+from kinhash.errors import InputError
+from kinhash.losses import (
+    ClassDistances,
+    ClassificationLoss,
+    KLLoss,
+    MarginalLoss,
+    RegressionLoss,
+    SimilarityLoss,
+    VectorDistances,
+    hierarchical_smoothing,
+)
+from kinhash.methods.contract import Method, Problem
+from kinhash.models.network import Outputs
+
+
+class KinObjective(nn.Module):
+    """The terms that `parts` names. Without "class", a head that only reads the codes is trained as the term "head"."""
+
+    class_vectors: Tensor | None
+
+    def __init__(self, problem: Problem, parts: frozenset[str]) -> None:
+        super().__init__()
+        o = problem.options
+        self.terms = nn.ModuleDict()
+        self.weights: dict[str, float] = {}
+        if "sim" in parts:
+            self._add("sim", SimilarityLoss(_distances(problem), o.gamma, o.rho), o.sim_weight)
+        if "kl" in parts:
+            self._add("kl", KLLoss(a=o.beta, neighbours=o.kl_neighbours), o.kl_weight)
+        if o.marginal_weight:
+            self._add("marginal", MarginalLoss(o.beta), o.marginal_weight)
+        if problem.classes:
+            name = "class" if "class" in parts else "head"
+            self._add(name, ClassificationLoss(_smoothing(problem)), o.class_weight)
+        if "reg" in parts:
+            self._add("reg", RegressionLoss(), o.reg_weight)
+        self.register_buffer("class_vectors", problem.class_vectors, persistent=False)
+
+    def forward(self, outputs: Outputs, targets: Targets) -> dict[str, Tensor]:
+        """Weighted terms by name."""
+        targets = self._with_vectors(targets)
+        seen = {"class": outputs.logits, "head": outputs.logits, "reg": outputs.regression}
+        return {
+            name: weight * self.terms[name](seen.get(name, outputs.z), targets)
+            for name, weight in self.weights.items()
+        }
+
+    def _add(self, name: str, loss: nn.Module, weight: float) -> None:
+        self.terms[name] = loss
+        self.weights[name] = weight
+
+    def _with_vectors(self, targets: Targets) -> Targets:
+        if targets.vectors is not None or self.class_vectors is None:
+            return targets
+        vectors = targets.soft(len(self.class_vectors)) @ self.class_vectors
+        return Targets(targets.labels, targets.other, targets.weight, vectors)
+
+
+def _distances(problem: Problem) -> nn.Module:
+    return VectorDistances() if problem.distances is None else ClassDistances(problem.distances)
+
+
+def _smoothing(problem: Problem) -> Tensor | None:
+    if not problem.options.smoothing:
+        return None
+    if problem.distances is None:
+        raise InputError("label smoothing follows the distances between classes, and there are none here")
+    table: Tensor = hierarchical_smoothing(
+        torch.as_tensor(problem.distances), problem.options.smoothing, problem.options.smoothing_beta
+    )
+    return table
+
+
+def _method(name: str, about: str) -> Method:
+    parts = frozenset(name.split("-"))
+    return Method(
+        about,
+        lambda problem: KinObjective(problem, parts),
+        shapes_by_class="class" in parts,
+        regresses="reg" in parts,
+        needs=frozenset({"labels"} if "class" in parts else ()),
+    )
+
+
+KIN: dict[str, Method] = {
+    name: _method(name, about)
+    for name, about in {
+        "sim": "distances between codes follow distances between meanings",
+        "class": "a classifier on the codes, nothing else",
+        "kl-class": "a classifier on codes that spread over the cube",
+        "sim-kl": "distances follow meanings, codes spread over the cube",
+        "sim-class": "distances follow meanings, and a classifier reads the codes",
+        "sim-kl-class": "distances follow meanings, codes spread, a classifier reads them (the default)",
+        "reg": "the codes predict the embedding of the target",
+        "kl-reg": "the codes predict the embedding of the target and spread over the cube",
+        "sim-kl-reg": "distances follow meanings, codes spread and predict the embedding of the target",
+    }.items()
+}

@@ -1,0 +1,34 @@
+"""A moving average of the weights, which serves better than the last weights do (Polyak & Juditsky 1992)."""
+
+from __future__ import annotations
+
+import copy
+
+import torch
+from torch import Tensor, nn
+
+
+class MovingAverage:
+    """`average <- d average + (1 - d) weights` after every step t (from 1), `d = min(decay, t / (t + 9))`.
+
+    The ramp lets a short run forget its random start. Running statistics of batch norm are averaged as well;
+    counters are copied. The average lives in `network`, a copy that is ready to evaluate.
+    """
+
+    def __init__(self, network: nn.Module, decay: float) -> None:
+        self.network = copy.deepcopy(network).eval().requires_grad_(False)
+        self.decay = decay
+        source, target = network.state_dict(keep_vars=True), self.network.state_dict(keep_vars=True)
+        floating = [name for name, value in target.items() if value.is_floating_point()]
+        self._from, self._to = [source[n] for n in floating], [target[n] for n in floating]
+        self._counters: list[tuple[Tensor, Tensor]] = [
+            (source[n], target[n]) for n in target if n not in set(floating)
+        ]
+
+    @torch.no_grad()
+    def update(self, step: int) -> None:
+        """Move towards the weights after step `step`, counted from 1."""
+        weight = 1 - min(self.decay, step / (step + 9))
+        torch._foreach_lerp_(self._to, self._from, weight)
+        for source, target in self._counters:
+            target.copy_(source)

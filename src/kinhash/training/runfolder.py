@@ -1,0 +1,106 @@
+"""The folder of a run: config.json, log.jsonl, checkpoints/, and in the end metrics.json, curves.png and encoder/."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from kinhash.errors import FormatError, StorageError, TrainingError
+from kinhash.models.encoder import HashEncoder
+
+
+class RunFolder:
+    """Files of one run; without a path nothing is written."""
+
+    def __init__(self, path: str | os.PathLike[str] | None, *, resume: bool, writes: bool = True) -> None:
+        self.path = None if path is None else Path(path)
+        self.writes = writes and self.path is not None  # of several processes one writes
+        if resume and self.path is None:
+            raise TrainingError("resume=True continues the run of a folder; name it with out=FOLDER")
+        if self.path is not None and not resume and (self.path / "config.json").exists():
+            raise TrainingError(
+                f"{self.path} already holds a run; continue it with resume=True, or choose another folder"
+            )
+
+    @property
+    def checkpoints(self) -> Path | None:
+        return None if self.path is None else self.path / "checkpoints"
+
+    def begin(self, config: Mapping[str, Any], epoch: int) -> None:
+        """Write the configuration; of the log keep what belongs to the first `epoch` epochs."""
+        if not self.writes or self.path is None:
+            return
+        kept = [line for line in read_log(self.path / "log.jsonl") if line["epoch"] <= epoch]
+        self._write("config.json", json.dumps(config, indent=1) + "\n")
+        self._write("log.jsonl", "".join(json.dumps(line) + "\n" for line in kept))
+
+    def log(self, line: Mapping[str, Any]) -> None:
+        """Append one epoch to log.jsonl."""
+        if not self.writes or self.path is None:
+            return
+        try:
+            with open(self.path / "log.jsonl", "a", encoding="utf-8") as file:
+                file.write(json.dumps(line) + "\n")
+        except OSError as error:
+            raise StorageError(f"cannot write to {self.path}: {error}") from error
+
+    def keep(self, encoder: HashEncoder) -> None:
+        """Write encoder/."""
+        if self.writes and self.path is not None:
+            encoder.save(self.path / "encoder")
+
+    def finish(self, metrics: Mapping[str, Any]) -> None:
+        """Write metrics.json, and the curves where matplotlib is installed."""
+        if not self.writes or self.path is None:
+            return
+        self._write("metrics.json", json.dumps(metrics, indent=1) + "\n")
+        if find_spec("matplotlib"):
+            plot_curves(read_log(self.path / "log.jsonl"), self.path / "curves.png")
+
+    def _write(self, name: str, text: str) -> None:
+        assert self.path is not None
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            part = self.path / f"{name}.part"
+            part.write_text(text, encoding="utf-8")
+            os.replace(part, self.path / name)
+        except OSError as error:
+            raise StorageError(f"cannot write {self.path / name}: {error}") from error
+
+
+def read_log(path: Path) -> list[dict[str, Any]]:
+    """The lines of a log.jsonl; a last line that a crash cut short is left out."""
+    if not path.exists():
+        return []
+    lines = path.read_text(encoding="utf-8").splitlines()
+    found = []
+    for number, line in enumerate(lines):
+        try:
+            found.append(json.loads(line))
+        except ValueError as error:
+            if number < len(lines) - 1:
+                raise FormatError(f"{path}, line {number + 1}, is not json: {error}") from error
+    return found
+
+
+def plot_curves(log: list[dict[str, Any]], path: Path) -> None:
+    """Every term of the loss over the epochs, and the learning rate."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9, 3.5), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    epochs = [line["epoch"] for line in log]
+    for name in log[0]["losses"] if log else []:
+        left.plot(epochs, [line["losses"][name] for line in log], label=name)
+    right.plot(epochs, [line["lr"] for line in log])
+    left.set(xlabel="epoch", ylabel="weighted term of the loss", yscale="symlog")
+    right.set(xlabel="epoch", ylabel="learning rate")
+    if log:
+        left.legend(frameon=False)
+    FigureCanvasAgg(figure)
+    figure.savefig(path, dpi=120)

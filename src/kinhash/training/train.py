@@ -1,0 +1,128 @@
+"""`train`: from a split and its semantics to an encoder."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import torch
+from numpy.typing import ArrayLike
+
+from kinhash.data.loader import DeviceLoader
+from kinhash.data.splits import Split
+from kinhash.meaning.semantics import Semantics
+from kinhash.methods import find_method
+from kinhash.models.backbone import Backbone
+from kinhash.models.encoder import HashEncoder
+from kinhash.training import recipes, setup
+from kinhash.training.distributed import Place, joined, placed
+from kinhash.training.features import feature_split
+from kinhash.training.graphs import Accelerate
+from kinhash.training.loop import Conduct, Outcome, fit
+from kinhash.training.runfolder import RunFolder
+from kinhash.training.step import Trainee
+from kinhash.training.verify import check_test, measured
+
+
+def train(
+    split: Split,
+    *,
+    semantics: Semantics | None,
+    bits: int = 64,
+    backbone: str | Backbone | None = None,
+    method: str = "sim-kl-class",
+    epochs: int | None = None,
+    recipe: str = "modern",
+    seed: int = 0,
+    out: str | os.PathLike[str] | None = None,
+    resume: bool = False,
+    device: torch.device | str | None = None,
+    progress: bool = True,
+    test: Split | None = None,
+    target_vectors: ArrayLike | None = None,
+    accelerate: Accelerate = "auto",
+    checkpoint_every: int | None = None,
+    stop_after: int | None = None,
+    **overrides: Any,
+) -> HashEncoder:
+    """Learn codes of `bits` bits whose Hamming distances follow the semantics of the labels.
+
+    One dial, `bits`: all else is derived from the data (`training.recipes`) and can be changed by name, e.g.
+    `train(..., lr=0.05, batch=256, kl_weight=0.01)`. `backbone` is a name for `build_backbone`; pretrained ones stay
+    frozen unless `frozen=False`. `target_vectors` (n, D), caption embeddings for example, take the place of
+    labels: distances between them are followed, or they are what "reg" methods predict.
+
+    `out` names the folder of the run: config.json, log.jsonl, checkpoints, and in the end metrics.json, curves.png
+    and encoder/. `resume` goes on from its newest checkpoint, on one CPU bit for bit as if never interrupted;
+    `stop_after` leaves after so many epochs. `test` is evaluated once, at the end. Started by torchrun, all processes
+    train one encoder, and the losses see the pairs of all of them.
+    """
+    chosen = find_method(method)
+    vectors = setup.check_data(split, semantics, target_vectors, chosen)
+    check_test(test, split)
+    semantics = setup.aligned(semantics, split)
+    name = backbone or recipes.default_backbone(recipe, setup.kind_of(split))
+    if epochs is not None:
+        overrides["epochs"] = epochs
+    options = setup.derived(recipe, split, name, overrides, captions=vectors is not None)
+    with (
+        joined(device) as place,
+        torch.random.fork_rng([place.device] if place.device.type == "cuda" else []),
+    ):
+        torch.manual_seed(seed)
+        folder = RunFolder(out, resume=resume, writes=place.first)
+        base = setup.chosen_backbone(name, split, options)
+        data, top = split, base
+        if options.frozen:
+            data, rows = feature_split(split, base, place.device, progress=progress and place.first)
+            vectors = None if vectors is None else vectors[rows]
+            top = setup.chosen_backbone(options.head, data, options)
+        problem = setup.problem_for(chosen, options, setup.checked_bits(bits), data, semantics, vectors, seed)
+        config = setup.run_config(options, recipe, method, base, split, semantics, bits=bits, seed=seed)
+        conduct = Conduct(accelerate, progress, checkpoint_every, stop_after)
+        loader = _loader(data, options, top, place, vectors, seed)
+        try:
+            trainee = Trainee(setup.network_for(top, chosen, problem, options), chosen.build(problem))
+            placed(trainee, place.device)
+            outcome = fit(trainee, loader, options, folder, config, place, conduct, resume=resume)
+        finally:
+            loader.close()
+        encoder = _encoder(outcome, split, semantics, config)
+        if options.frozen:
+            encoder = encoder.after(base)
+        if place.first:
+            folder.keep(encoder)
+            folder.finish(outcome.summary() | measured(encoder, test, semantics, options))
+        return encoder
+
+
+def _loader(
+    split: Split,
+    recipe: recipes.Recipe,
+    backbone: Backbone,
+    place: Place,
+    target_vectors: ArrayLike | None,
+    seed: int,
+) -> DeviceLoader:
+    return DeviceLoader(
+        split,
+        max(1, recipe.batch // place.world),
+        device=place.device,
+        augment=recipe.augmentation(),
+        seed=seed,
+        preprocessing=backbone.preprocessing,
+        target_vectors=target_vectors,
+        rank=place.rank,
+        world=place.world,
+    )
+
+
+def _encoder(
+    outcome: Outcome, split: Split, semantics: Semantics | None, config: dict[str, Any]
+) -> HashEncoder:
+    return HashEncoder(
+        outcome.network,
+        classes=split.classes if split.labels is not None else (),
+        semantics=semantics,
+        training={key: value for key, value in config.items() if key != "classes"},
+    )
