@@ -109,11 +109,18 @@ def list_ancestors(parent_bounds: Bounds, parents: Ints) -> tuple[Bounds, Ints, 
 def shortcut_steps(graph: Ancestry) -> Ints:
     """Edges of a shortest way from each node to each ancestor when it may also lead down again.
 
-    min over c above the ancestor a of `steps(u, c) + steps(a, c)`: a way around over c can be shorter.
+    min over c above the ancestor a of `steps(u, c) + steps(a, c)`: a way around over c can be shorter. Where no
+    node above u has two parents, all ways up are one line and nothing is to be found.
     """
     around = graph.steps.copy()
     own = np.empty(len(graph.bounds), np.int32)
+    forks = np.zeros(len(graph.bounds), np.bool_)
     for u in range(len(graph.bounds) - 1):
+        forks[u] = graph.parent_bounds[u + 1] - graph.parent_bounds[u] > 1
+        for i in range(graph.parent_bounds[u], graph.parent_bounds[u + 1]):
+            forks[u] |= forks[graph.parents[i]]
+        if not forks[u]:
+            continue
         for i in range(graph.bounds[u], graph.bounds[u + 1]):
             own[graph.ancestors[i]] = graph.steps[i]
         for i in range(graph.bounds[u], graph.bounds[u + 1]):

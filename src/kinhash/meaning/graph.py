@@ -13,6 +13,7 @@ from kinhash.errors import TaxonomyError
 from kinhash.kernels.taxonomy import Ancestry, Bounds, Ints, list_ancestors, measure_graph, shortcut_steps
 
 Positions = NDArray[np.int64]
+_SHOWN = 10  # nodes of a cycle in a message
 
 
 @dataclass(frozen=True)
@@ -128,16 +129,17 @@ class Graph:
         return shown + (", ..." if len(nodes) > 4 else "")
 
     def _circle(self, reached: Ints) -> list[str]:
-        """Names along one cycle: among nodes that were not reached, walking up must come back."""
+        """Names along one cycle, parent before child: among nodes not reached, walking up must come back."""
         left = np.ones(len(self), np.bool_)
         left[reached] = False
-        walk = [int(np.flatnonzero(left)[0])]
-        while True:
-            above = next(p for p in self.parents_of(walk[-1]) if left[p])
-            if above in walk:
-                circle = [above, *walk[walk.index(above) :][::-1]]
-                return [self.names[node] for node in circle]
-            walk.append(above)
+        walk: dict[int, int] = {}
+        node = int(np.flatnonzero(left)[0])
+        while node not in walk:
+            walk[node] = len(walk)
+            node = next(p for p in self.parents_of(node) if left[p])
+        circle = [node, *list(walk)[walk[node] :][::-1]]
+        names = [self.names[step] for step in circle]
+        return names if len(names) <= _SHOWN else [*names[: _SHOWN - 2], "...", names[-1]]
 
 
 def _gather(bounds: Bounds, values: Ints, nodes: Positions) -> Ints:

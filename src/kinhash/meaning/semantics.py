@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import zlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -95,12 +94,11 @@ class Semantics:
         if not isinstance(card, Mapping) or card.get("kind") != _KIND:
             raise FormatError("this is no card of semantics; `Semantics.to_card` writes one")
         try:
-            name, classes = card["name"], tuple(card["classes"])
+            classes = tuple(card["classes"])
             values = np.frombuffer(zlib.decompress(base64.b64decode(card["distance"], validate=True)), "<f8")
-            distance = checked_square(values.reshape(len(classes), len(classes)))
-        except (KeyError, TypeError, ValueError, binascii.Error, zlib.error) as error:
+            return cls(str(card["name"]), checked_square(values.reshape(len(classes), len(classes))), classes)
+        except (KeyError, TypeError, ValueError, zlib.error) as error:
             raise FormatError(f"the card of semantics is damaged: {error}") from error
-        return cls(str(name), distance, classes)
 
     def _checked_labels(self, labels: ArrayLike) -> NDArray[np.int64]:
         array = np.asarray(labels)
