@@ -25,6 +25,17 @@ def kendall_tau_b(x: Floats, y: Floats, order_x: Order, order_y: Order) -> float
     n = x.shape[0]
     rank_x, starts_x = dense_ranks(x, order_x)
     rank_y, starts_y = dense_ranks(y, order_y)
+    if len(starts_x) < len(
+        starts_y
+    ):  # counting takes one pass per bit of the ranks of y: let them be the few
+        rank_x, rank_y, starts_x, starts_y, order_x, order_y = (
+            rank_y,
+            rank_x,
+            starts_y,
+            starts_x,
+            order_y,
+            order_x,
+        )
     if len(starts_x) == n + 1:  # no ties in x
         line, tied_both = rank_y[order_x], 0
     else:
