@@ -9,6 +9,7 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Literal, get_args
 
 import torch
@@ -18,6 +19,7 @@ from kinhash.data.targets import Targets
 from kinhash.errors import InputError
 from kinhash.training.step import Step
 
+Act = Callable[[Tensor, Targets], None]
 Accelerate = Literal["auto", "off", "graph", "compile"]
 _WARM = (
     4  # eager steps before the capture: they create the optimiser's state and choose convolution algorithms
@@ -25,9 +27,7 @@ _WARM = (
 _WORTH_COMPILING = 3000  # steps; fewer do not earn back the time that compiling takes
 
 
-def accelerated(
-    step: Step, mode: Accelerate, *, steps: int, world: int = 1
-) -> Callable[[Tensor, Targets], None]:
+def accelerated(step: Step, mode: Accelerate, *, steps: int, world: int = 1) -> Act:
     """`step`, or something that does the same faster. `steps`: how many are to come.
 
     off: as written. graph: the whole step is one CUDA graph. compile: the network's repeated blocks are compiled, and
@@ -41,7 +41,7 @@ def accelerated(
         mode = "off" if not cuda else "compile" if steps >= _WORTH_COMPILING else "graph"
     if mode == "graph" and not cuda:
         raise InputError("accelerate='graph' needs a CUDA device; use 'auto', 'off' or 'compile'")
-    run: Callable[[Tensor, Targets], None] = step
+    run: Act = step
     if mode == "compile":
         run = CompiledStep(step)
     if mode != "off" and cuda and world == 1:
@@ -54,30 +54,26 @@ class CompiledStep:
 
     def __init__(self, step: Step) -> None:
         self.step = step
-        self.blocks = repeated_blocks(step.trainee.network)
         self.proven = False
-        # one function serves all blocks, in as many versions as there are shapes
-        torch._dynamo.config.recompile_limit = max(64, torch._dynamo.config.recompile_limit)
-        for block in self.blocks:
-            block.compile()
 
     def __call__(self, inputs: Tensor, targets: Targets) -> None:
-        if self.proven:
-            self.step(inputs, targets)
-            return
-        try:
-            self.step(inputs, targets)
-        except Exception as error:  # compilers fail in many ways, and none of them should end a training
-            _say("compiling the network", error)
-            self.step.optimiser.zero_grad(set_to_none=True)
-            self.undo()
-            self.step(inputs, targets)
-        self.proven = True
+        if not self.proven:
+            self.proven = True
+            try:
+                self._compile()
+                self.step(inputs, targets)
+                return
+            except Exception as error:  # compilers fail in many ways, and none of them should end a training
+                _say("compiling the network", error)
+                self.step.optimiser.zero_grad(set_to_none=True)
+                as_written(self.step.trainee.network)
+        self.step(inputs, targets)
 
-    def undo(self) -> None:
-        """Back to the blocks as written."""
-        for block in self.blocks:
-            block._compiled_call_impl = None
+    def _compile(self) -> None:
+        # one function serves all blocks, in as many versions as there are shapes
+        torch._dynamo.config.recompile_limit = max(64, torch._dynamo.config.recompile_limit)
+        for block in repeated_blocks(self.step.trainee.network):
+            block.compile()
 
 
 class GraphedStep:
@@ -86,7 +82,7 @@ class GraphedStep:
     The first runs train like all others. Whatever prevents the capture, the step goes on eagerly.
     """
 
-    def __init__(self, step: Step, run: Callable[[Tensor, Targets], None]) -> None:
+    def __init__(self, step: Step, run: Act) -> None:
         self.step, self.run = step, run
         self.seen = 0
         self.graph: torch.cuda.CUDAGraph | None = None
@@ -134,6 +130,20 @@ class GraphedStep:
             self.failed = True
             self.step.optimiser.zero_grad(set_to_none=True)
             _say("capturing the step as a CUDA graph", error)
+
+
+def as_written(network: nn.Module) -> None:
+    """Take back all compiling: an encoder computes with the modules themselves."""
+    for module in network.modules():
+        module._compiled_call_impl = None
+
+
+def fast_convolutions() -> AbstractContextManager[None]:
+    """cuDNN tries its algorithms on the first batch and keeps the fastest."""
+    context: AbstractContextManager[None] = torch.backends.cudnn.flags(
+        enabled=torch.backends.cudnn.enabled, benchmark=True
+    )
+    return context
 
 
 def repeated_blocks(network: nn.Module) -> list[nn.Module]:

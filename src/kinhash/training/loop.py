@@ -6,7 +6,6 @@ import math
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, cast
 
 import torch
@@ -18,7 +17,7 @@ from kinhash.models.network import HashNetwork
 from kinhash.training import checkpoints
 from kinhash.training.distributed import Place, wait_for_all, wrapped
 from kinhash.training.ema import MovingAverage
-from kinhash.training.graphs import Accelerate, accelerated
+from kinhash.training.graphs import Accelerate, Act, accelerated, as_written, fast_convolutions
 from kinhash.training.optimisers import build_optimiser, set_learning_rate
 from kinhash.training.progress import TrainingBar
 from kinhash.training.recipes import Recipe
@@ -46,8 +45,8 @@ class Outcome:
     network: HashNetwork  # the averaged one, where the recipe averages
     losses: dict[str, float]  # means over the last epoch
     epochs: int  # finished ones
-    seconds: float  # of this call, without setting up and writing checkpoints
-    rate: float  # samples per second
+    seconds: float  # of the steps of this call
+    samples: int  # seen since the start
 
     def summary(self) -> dict[str, Any]:
         """For metrics.json."""
@@ -55,112 +54,129 @@ class Outcome:
             "epochs": self.epochs,
             "losses": self.losses,
             "seconds": {"train": round(self.seconds, 3)},
-            "samples_per_second": round(self.rate, 1),
+            "samples": self.samples,
         }
 
 
-def fit(
-    trainee: Trainee,
-    loader: DeviceLoader,
-    recipe: Recipe,
-    folder: RunFolder,
-    config: dict[str, Any],
-    place: Place,
-    conduct: Conduct,
-    *,
-    resume: bool = False,
-) -> Outcome:
-    """Train `trainee` as the recipe says, from the start or from the newest checkpoint of the folder."""
-    average = MovingAverage(trainee.network, recipe.ema_decay(len(loader))) if recipe.ema else None
-    optimiser = build_optimiser(trainee, recipe, place.device)
-    state = checkpoints.State(trainee, optimiser, average.network if average else None, place.device)
-    epoch, step = _resumed(folder, state, config) if resume else (0, 0)
-    folder.begin(config, epoch)
-    module = wrapped(trainee, place)
-    one = Step(module, optimiser, place.device, loss_scale=recipe.loss_scale, clip=recipe.clip)
-    total = recipe.epochs * len(loader)
-    run = accelerated(one, conduct.accelerate, steps=total - step, world=place.world)
-    peak = recipe.rate(loader.batch * place.world)
-    last = min(recipe.epochs, epoch + (recipe.epochs if conduct.stop_after is None else conduct.stop_after))
-    losses: dict[str, float] = {}
-    seconds, saved = 0.0, time.monotonic()
-    trainee.train()
-    with TrainingBar(
-        conduct.progress and place.first,
-        epochs=recipe.epochs,
-        steps=len(loader),
-        samples=loader.batch * place.world,
-        done=step,
-    ) as bar:
-        while epoch < last:
-            started = time.monotonic()
-            one.begin()
-            for inputs, targets in loader.epoch(epoch):
-                rate = learning_rate(
-                    recipe.schedule, step, total, peak, warm=recipe.warm, decay_every=recipe.decay_every
-                )
-                set_learning_rate(optimiser, rate)
-                run(inputs, targets)
-                step += 1
-                if average:
-                    average.update(step)
-                if bar.advance():
-                    bar.show(_finite(one.means(), epoch + 1, folder))
-            losses = _finite(one.means(), epoch + 1, folder, trainee)
-            bar.show(losses)
-            epoch += 1
-            seconds += time.monotonic() - started
-            folder.log(
-                {"epoch": epoch, "step": step, "lr": rate, "losses": losses, "seconds": round(seconds, 3)}
+class Run:
+    """A training in progress: what learns, and how far it is."""
+
+    def __init__(
+        self,
+        trainee: Trainee,
+        loader: DeviceLoader,
+        recipe: Recipe,
+        folder: RunFolder,
+        config: dict[str, Any],
+        place: Place,
+        conduct: Conduct,
+    ) -> None:
+        self.trainee, self.loader, self.recipe, self.folder = trainee, loader, recipe, folder
+        self.config, self.place, self.conduct = config, place, conduct
+        self.average = MovingAverage(trainee.network, recipe.ema_decay(len(loader))) if recipe.ema else None
+        self.optimiser = build_optimiser(trainee, recipe, place.device)
+        averaged = self.average.network if self.average else None
+        self.state = checkpoints.State(trainee, self.optimiser, averaged, place.device)
+        self.epoch = self.step = 0
+        self.losses: dict[str, float] = {}
+        self.seconds = 0.0
+
+    def resume(self) -> None:
+        """Go to the newest checkpoint of the folder; without one, stay at the beginning."""
+        path = checkpoints.newest(self.folder.checkpoints) if self.folder.checkpoints else None
+        if path is not None:
+            self.epoch, self.step = checkpoints.load(path, self.state, config=self.config)
+
+    def fit(self) -> Outcome:
+        """All epochs that are left, or as many as the conduct allows."""
+        recipe, steps = self.recipe, len(self.loader)
+        self.folder.begin(self.config, self.epoch)
+        module = wrapped(self.trainee, self.place)
+        one = Step(module, self.optimiser, self.place.device, loss_scale=recipe.loss_scale, clip=recipe.clip)
+        left = recipe.epochs - self.epoch
+        if self.conduct.stop_after is not None:
+            left = min(left, self.conduct.stop_after)
+        act = accelerated(one, self.conduct.accelerate, steps=left * steps, world=self.place.world)
+        saved, last = time.monotonic(), self.epoch + left
+        self.trainee.train()
+        bar = TrainingBar(
+            self.conduct.progress and self.place.first,
+            epochs=recipe.epochs,
+            steps=steps,
+            samples=self.loader.batch * self.place.world,
+            done=self.step,
+        )
+        with bar, fast_convolutions():
+            while self.epoch < last:
+                self._one_epoch(one, act, bar)
+                if self._due(last, saved):
+                    self._save()
+                    saved = time.monotonic()
+        as_written(self.trainee.network)
+        wait_for_all(self.place)
+        return self._outcome()
+
+    def _one_epoch(self, one: Step, act: Act, bar: TrainingBar) -> None:
+        started = time.monotonic()
+        one.begin()
+        rate = 0.0
+        for inputs, targets in self.loader.epoch(self.epoch):
+            rate = self._rate()
+            set_learning_rate(self.optimiser, rate)
+            act(inputs, targets)
+            self.step += 1
+            if self.average:
+                self.average.update(self.step)
+            if bar.advance():
+                bar.show(self._finite(one.means()))
+        self.losses = self._finite(one.means(), weights=True)
+        bar.show(self.losses)
+        self.epoch += 1
+        seconds = time.monotonic() - started
+        self.seconds += seconds
+        line = {"epoch": self.epoch, "step": self.step, "lr": rate, "losses": self.losses}
+        self.folder.log({**line, "seconds": round(seconds, 3)})
+
+    def _rate(self) -> float:
+        recipe, total = self.recipe, self.recipe.epochs * len(self.loader)
+        peak = recipe.rate(self.loader.batch * self.place.world)
+        return learning_rate(
+            recipe.schedule, self.step, total, peak, warm=recipe.warm, decay_every=recipe.decay_every
+        )
+
+    def _due(self, last: int, saved: float) -> bool:
+        if self.epoch == last:
+            return True
+        if self.conduct.checkpoint_every is not None:
+            return self.epoch % self.conduct.checkpoint_every == 0
+        return time.monotonic() - saved > _SECONDS_BETWEEN
+
+    def _save(self) -> None:
+        if self.place.first and self.folder.checkpoints is not None:
+            checkpoints.save(
+                self.folder.checkpoints, self.state, config=self.config, epoch=self.epoch, step=self.step
             )
-            if _due(conduct, epoch, last, saved):
-                _save(folder, state, config, epoch, step, place)
-                saved = time.monotonic()
-        wait_for_all(place)
-        network = cast(HashNetwork, average.network if average else trainee.network)
-        return Outcome(network.eval(), losses, epoch, seconds, bar.rate())
+
+    def _outcome(self) -> Outcome:
+        network = cast(HashNetwork, self.average.network if self.average else self.trainee.network)
+        samples = self.step * self.loader.batch * self.place.world
+        return Outcome(network.eval(), self.losses, self.epoch, self.seconds, samples)
+
+    def _finite(self, losses: Mapping[str, float], weights: bool = False) -> dict[str, float]:
+        """The losses, if they (and the weights) are finite; otherwise there is no point in going on."""
+        bad = [f"the loss {name!r}" for name, value in losses.items() if not math.isfinite(value)]
+        if not bad and weights and not _all_finite(self.trainee):
+            bad = ["a weight"]
+        if not bad:
+            return dict(losses)
+        path = checkpoints.newest(self.folder.checkpoints) if self.folder.checkpoints else None
+        good = f"The last good checkpoint is {path}" if path else "There is no checkpoint to go back to"
+        raise TrainingError(
+            f"in epoch {self.epoch + 1} {bad[-1]} is no longer finite. {good}; a lower lr or a limit on the "
+            "gradient (clip=1.0) usually helps"
+        )
 
 
-def _resumed(folder: RunFolder, state: checkpoints.State, config: dict[str, Any]) -> tuple[int, int]:
-    path = checkpoints.newest(folder.checkpoints) if folder.checkpoints else None
-    return checkpoints.load(path, state, config=config) if path else (0, 0)
-
-
-def _due(conduct: Conduct, epoch: int, last: int, saved: float) -> bool:
-    if epoch == last:
-        return True
-    if conduct.checkpoint_every is not None:
-        return epoch % conduct.checkpoint_every == 0
-    return time.monotonic() - saved > _SECONDS_BETWEEN
-
-
-def _save(
-    folder: RunFolder, state: checkpoints.State, config: dict[str, Any], epoch: int, step: int, place: Place
-) -> None:
-    if place.first and folder.checkpoints is not None:
-        checkpoints.save(folder.checkpoints, state, config=config, epoch=epoch, step=step)
-
-
-def _finite(
-    losses: Mapping[str, float], epoch: int, folder: RunFolder, trainee: nn.Module | None = None
-) -> dict[str, float]:
-    """The losses, if they and the weights are finite; otherwise there is no point in going on."""
-    bad = [name for name, value in losses.items() if not math.isfinite(value)]
-    if not bad and trainee is not None and not _weights_are_finite(trainee):
-        bad = ["a weight"]
-    if not bad:
-        return dict(losses)
-    path = checkpoints.newest(folder.checkpoints) if folder.checkpoints else None
-    raise TrainingError(
-        f"in epoch {epoch} {bad[-1]} is no longer finite. {_last_good(path)} "
-        "A lower lr or a gradient limit (clip=1.0) usually helps"
-    )
-
-
-def _last_good(path: Path | None) -> str:
-    return f"The last good checkpoint is {path}." if path else "There is no checkpoint to go back to."
-
-
-def _weights_are_finite(module: nn.Module) -> bool:
+def _all_finite(module: nn.Module) -> bool:
     norms = torch._foreach_norm([p.detach() for p in module.parameters()])
     return bool(torch.stack(list(norms)).isfinite().all())

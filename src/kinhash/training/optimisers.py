@@ -7,7 +7,6 @@ from typing import Any
 import torch
 from torch import nn
 
-from kinhash.errors import InputError
 from kinhash.training.recipes import Recipe
 
 
@@ -26,10 +25,8 @@ def build_optimiser(module: nn.Module, recipe: Recipe, device: torch.device) -> 
     groups = _groups(module, recipe)
     if recipe.optimiser == "sgd":
         return torch.optim.SGD(groups, momentum=recipe.momentum, nesterov=recipe.momentum > 0, **options)
-    kinds = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}
-    if recipe.optimiser not in kinds:
-        raise InputError(f"optimiser is 'sgd', 'adam' or 'adamw', got {recipe.optimiser!r}")
-    return kinds[recipe.optimiser](groups, capturable=cuda, **options)
+    kind = torch.optim.Adam if recipe.optimiser == "adam" else torch.optim.AdamW
+    return kind(groups, capturable=cuda, **options)
 
 
 def set_learning_rate(optimiser: torch.optim.Optimizer, value: float) -> None:

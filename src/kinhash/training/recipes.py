@@ -7,7 +7,7 @@ import difflib
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args, get_type_hints
 
 from kinhash.data.augment import Augmentation
 from kinhash.errors import InputError
@@ -89,6 +89,7 @@ class Recipe(LossOptions):
                 raise InputError(f"there is no training option {name!r}{hint}")
             if not _fits(value, kinds[name]):
                 raise InputError(f"the training option {name} takes a {kinds[name].__name__}, got {value!r}")
+            check_choice(name, value)
         cast = {name: kinds[name](value) for name, value in options.items()}
         return _checked(dataclasses.replace(self, **cast))
 
@@ -173,6 +174,13 @@ def _checked(recipe: Recipe) -> Recipe:
     if recipe.batch < 2:
         raise InputError("a batch of one has no pairs to compare; use a batch of at least 2")
     return recipe
+
+
+def check_choice(name: str, value: Any) -> None:
+    """Some options are one of a few words."""
+    allowed = get_args(get_type_hints(Recipe)[name])
+    if allowed and value not in allowed:
+        raise InputError(f"{name} is one of {', '.join(map(repr, allowed))}; got {value!r}")
 
 
 def _fits(value: Any, kind: type) -> bool:

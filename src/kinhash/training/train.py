@@ -18,7 +18,7 @@ from kinhash.training import recipes, setup
 from kinhash.training.distributed import Place, joined, placed
 from kinhash.training.features import feature_split
 from kinhash.training.graphs import Accelerate
-from kinhash.training.loop import Conduct, Outcome, fit
+from kinhash.training.loop import Conduct, Outcome, Run
 from kinhash.training.runfolder import RunFolder
 from kinhash.training.step import Trainee
 from kinhash.training.verify import check_test, measured
@@ -84,7 +84,10 @@ def train(
         try:
             trainee = Trainee(setup.network_for(top, chosen, problem, options), chosen.build(problem))
             placed(trainee, place.device)
-            outcome = fit(trainee, loader, options, folder, config, place, conduct, resume=resume)
+            run = Run(trainee, loader, options, folder, config, place, conduct)
+            if resume:
+                run.resume()
+            outcome = run.fit()
         finally:
             loader.close()
         encoder = _encoder(outcome, split, semantics, config)
