@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from runs import Run, changed, chosen, parsed_options
+from run import Run, changed, chosen, parsed_options
 from scores import score
 from side_by_side import run_all
 from training import trained

@@ -20,7 +20,7 @@ from typing import Any
 import driver
 import numpy as np
 import pictures
-from runs import Run, with_seeds
+from run import Run, with_seeds
 
 import kinhash as kh
 from kinhash.data.splits import Dataset

@@ -21,6 +21,7 @@ _BARE = (
     "mean_nn_hamming_512",
     "bit_balance",
     "bit_correlation",
+    "constant_bits",
     "multi_index_candidates",
 )
 

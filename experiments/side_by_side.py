@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -27,8 +28,10 @@ def run_all(
     """Run every command, at most `processes` at a time; returns what became of each: done, failed or left.
 
     Nothing is started that is not expected to end before `minutes` are over; `expected` is asked again before every
-    start, so it may learn from what has finished. Output goes to `logs/<name>.log`.
+    start, so it may learn from what has finished. Output goes to `logs/<name>.log`. The processors are shared out.
     """
+    threads = max(1, (os.cpu_count() or 1) // processes)
+    environment = {"OMP_NUM_THREADS": str(threads), **os.environ}
     logs.mkdir(parents=True, exist_ok=True)
     begin = time.monotonic()
     waiting = list(commands)
@@ -43,7 +46,7 @@ def run_all(
             ready = next((name for name in waiting if fits(name)), None)
             if ready is not None and len(running) < processes:
                 waiting.remove(ready)
-                running.append(_started(ready, commands[ready], logs))
+                running.append(_started(ready, commands[ready], logs, environment))
                 continue
             if not running:
                 return fate
@@ -57,10 +60,10 @@ def run_all(
             child.process.wait()
 
 
-def _started(name: str, command: Sequence[str], logs: Path) -> _Child:
+def _started(name: str, command: Sequence[str], logs: Path, environment: Mapping[str, str]) -> _Child:
     print(f"start  {name}", flush=True)
     with open(logs / f"{name}.log", "ab") as log:
-        process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT)
+        process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, env=environment)
     return _Child(name, process, time.monotonic())
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from outputs import Outputs
-from runs import Run
+from run import Run
 
 import kinhash as kh
 from kinhash.data.splits import Dataset

@@ -3,7 +3,7 @@ from __future__ import annotations
 import cifar100
 import imagenet
 import pytest
-from runs import Run, changed, chosen, parsed_options, with_seeds
+from run import Run, changed, chosen, parsed_options, with_seeds
 
 from kinhash.methods import METHODS
 
