@@ -184,7 +184,7 @@ def check() -> int:
 
 def full() -> int:
     rows: list[dict[str, Any]] = []
-    for kind, n in (("codes", 10_000), ("codes", 50_000), ("floats", 10_000)):
+    for kind, n in (("codes", 10_000), ("codes", 50_000), ("signs as floats", 10_000)):
         rows.append(
             {"what": f"mAHP@250 x 2 + mAP, {kind}", "n": n, "dimensions": 64, **in_fresh_process(kind, n)}
         )

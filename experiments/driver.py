@@ -14,7 +14,7 @@ from typing import Any
 from run import Run, changed, chosen, parsed_options
 from scores import score
 from side_by_side import run_all
-from training import trained
+from train_one import trained
 
 from kinhash.data.splits import Dataset
 

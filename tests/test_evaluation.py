@@ -158,6 +158,7 @@ def test_what_is_refused(few: tuple[kh.Codes, np.ndarray, Semantics]) -> None:
     other = Semantics("x", np.zeros((1, 1)), ("a",))
     for call, says in (
         (lambda: evaluate(codes, labels, k=600), "between 1 and 599"),
+        (lambda: evaluate(codes, labels, k="many"), "k is a whole number, got 'many'"),
         (lambda: evaluate(codes, labels, semantics=semantics, k=1), "at least 2"),
         (lambda: evaluate(codes, labels[:9]), "9 entries for 600 items"),
         (lambda: evaluate(codes[:0], labels[:0]), "empty"),

@@ -8,5 +8,9 @@ import kinhash as kh
 
 codes = kh.Codes.from_logits(np.random.default_rng(0).normal(size=(40, 32)))
 assert len(codes[:5]) == 5
+cifar = kh.semantics("tree:cifar100")
+report = kh.evaluate(codes, np.arange(40) % 4, semantics={"lcs": cifar}, k=10)
+assert 0 < report["mahp_lcs"] < 1 and kh.compare([report]).rows
+assert "mAHP@10" in str(report)
 
 print("torch" if "torch" in sys.modules else "no torch")

@@ -13,12 +13,15 @@ __version__ = "0.1.0"
 # public name -> the module that defines it
 _PUBLIC = {
     "Codes": "kinhash.codes",
+    "Dataset": "kinhash.data.splits",
     "HashEncoder": "kinhash.models.encoder",
     "Index": "kinhash.index.index",
     "KinhashError": "kinhash.errors",
     "Report": "kinhash.report",
     "Semantics": "kinhash.meaning.semantics",
+    "Split": "kinhash.data.splits",
     "compare": "kinhash.comparison",
+    "dataset": "kinhash.data.datasets",
     "evaluate": "kinhash.evaluation",
     "load_encoder": "kinhash.models.storage",
     "plot_curves": "kinhash.plots",
@@ -29,13 +32,16 @@ _PUBLIC = {
 
 __all__ = [
     "Codes",
+    "Dataset",
     "HashEncoder",
     "Index",
     "KinhashError",
     "Report",
     "Semantics",
+    "Split",
     "__version__",
     "compare",
+    "dataset",
     "evaluate",
     "load_encoder",
     "plot_curves",
@@ -47,6 +53,8 @@ __all__ = [
 if TYPE_CHECKING:
     from kinhash.codes import Codes
     from kinhash.comparison import compare
+    from kinhash.data.datasets import dataset
+    from kinhash.data.splits import Dataset, Split
     from kinhash.errors import KinhashError
     from kinhash.evaluation import evaluate
     from kinhash.hyperplanes import random_hyperplanes

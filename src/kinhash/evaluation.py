@@ -58,7 +58,7 @@ def evaluate(
     else:
         named = _named(semantics)
         own, items, tables = _of_used_classes(labels, database_labels, named)
-        options["hits"] = [hit for hit in _HITS if hit <= k] if hits is None else hits
+        options["hits"] = _default_hits(k) if hits is None else hits
         options["radius"] = radius if binary else None
         scores = score_ranking(codes_or_vectors, own, database, items, similarities=tables, **options)
         names = {key: one.name for key, one in named.items()}
@@ -83,6 +83,10 @@ def evaluate(
     return Report(
         name or ("codes" if binary else "vectors"), protocol, metrics, scores.curves, scores.per_query
     )
+
+
+def _default_hits(k: int) -> list[int]:
+    return [hit for hit in _HITS if isinstance(k, int | np.integer) and hit <= k]
 
 
 def _of_bits(codes: Codes) -> dict[str, float]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from kinhash import Codes
 from kinhash.index.scan import k_nearest
 

@@ -23,12 +23,8 @@ def encoder() -> HashEncoder:
     torch.manual_seed(0)
     network = HashNetwork("wrn10-1", 24, 3, activation="softsign", detach_head=True, regression=5)
     network(torch.randn(16, 3, 8, 8))
-    semantics = {
-        "name": "wup",
-        "distance": np.random.default_rng(0).random((3, 3)),
-        "names": np.array(["a", "b"]),
-    }
-    training = {"epochs": np.int64(3), "losses": (0.5, {"deep": np.arange(4)}), "note": None}
+    semantics = kh.semantics([[0, 0.1, 0.9], [0.1, 0, 0.8], [0.9, 0.8, 0]], ["a", "b", "c"])
+    training = {"epochs": 3, "losses": [0.5, {"deep": [1, 2]}], "note": None}
     return HashEncoder(
         network, preprocessing=Preprocessing(8), classes="abc", semantics=semantics, training=training
     )
@@ -52,12 +48,10 @@ def test_round_trip(encoder: HashEncoder, saved: Path, pictures: np.ndarray) -> 
     assert again.network.card() == encoder.network.card()
     assert again.preprocessing == encoder.preprocessing
     assert again.classes == ("a", "b", "c")
-    assert again.semantics_card is not None
-    assert encoder.semantics_card is not None
-    np.testing.assert_array_equal(again.semantics_card["distance"], encoder.semantics_card["distance"])
-    assert again.semantics_card["names"] == ["a", "b"]
-    assert again.training_card["epochs"] == 3
-    np.testing.assert_array_equal(again.training_card["losses"][1]["deep"], np.arange(4))
+    assert again.semantics is not None
+    assert again.semantics.classes == ("a", "b", "c")
+    assert again.semantics.distance[0, 2] == 0.9
+    assert again.training_card == encoder.training_card
     assert kh.HashEncoder.load(saved).bits == 24
     again.save(saved)  # over itself
     assert sorted(path.suffix for path in saved.iterdir()) == [".json", ".safetensors"]
@@ -145,13 +139,18 @@ def test_another_code_length(saved: Path) -> None:
         ({"preprocessing": {"size": 3}}, "preprocessing"),
         ({"classes": None}, "damaged"),
         ({"weights": 5}, "damaged"),
-        ({"semantics": {"array": "array.nowhere"}}, "damaged"),
     ],
 )
 def test_damaged_cards(saved: Path, changes: dict[str, object], message: str) -> None:
     edit(saved, **changes)
     with pytest.raises(FormatError, match=message):
         load_encoder(saved)
+
+
+def test_a_damaged_card_of_semantics(saved: Path) -> None:
+    edit(saved, semantics={"kind": "something else"})
+    with pytest.raises(FormatError, match="no card of semantics"):
+        load_encoder(saved).semantics  # noqa: B018  # the property reads the card
 
 
 def test_no_json_and_no_folder(saved: Path, tmp_path: Path) -> None:

@@ -54,7 +54,7 @@ def test_compiling_is_taken_back() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # torch's compiler uses what torch advises against
+@pytest.mark.filterwarnings("ignore", "error:compiling")  # torch's compiler does what torch advises against
 def test_compiled_steps_train_alike() -> None:
     settings = {"backbone": "resnet14w", "epochs": 2, "batch": 32, "recipe": "paper"}
     plain = toy.run(toy.pictures(), **settings)

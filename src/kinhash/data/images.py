@@ -97,9 +97,9 @@ def pixels(source: Source) -> Pixels:
 
 
 def read_all(
-    sources: Sequence[Source], ids: Sequence[str], threads: int = 4
+    sources: Sequence[Source], ids: Sequence[str], threads: int = 0
 ) -> Iterator[tuple[int, Pixels | Broken]]:
-    """Position and pixels of every source, in order; for a broken one the reason."""
+    """Position and pixels of every source, in order; for a broken one the reason. `threads`: 0 = one per core."""
 
     def read(position: int) -> tuple[int, Pixels | Broken]:
         try:
@@ -107,7 +107,7 @@ def read_all(
         except (FormatError, NotFoundError) as error:
             return position, Broken(ids[position], str(error))
 
-    with ThreadPoolExecutor(threads) as pool:
+    with ThreadPoolExecutor(threads or min(16, os.cpu_count() or 1)) as pool:
         yield from pool.map(read, range(len(sources)))
 
 

@@ -32,7 +32,9 @@ class MetaColumn:
     values: NDArray[Any]
     rows: NDArray[np.int64] | None = None
     words: Strings | None = None
-    nulls: NDArray[np.int64] = field(default_factory=lambda: _NO_ROWS)  # rows whose value is null: kept, never found
+    nulls: NDArray[np.int64] = field(
+        default_factory=lambda: _NO_ROWS
+    )  # rows whose value is null: kept, never found
 
 
 def checked_rows(metadata: Any, count: int) -> list[Metadata] | None:

@@ -22,7 +22,7 @@ Answer = tuple[NDArray[np.int64], NDArray[np.int32]]
 Ragged = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]
 
 BATCH = 24  # queries from which slicing a block pays
-_TILE = 1024  # queries that share one pass over the codes
+_TILE = 512  # queries that share one pass over the codes; what they hold stays in the cache
 _ROOM = 1 << 26  # bytes for what the queries of a tile hold
 _SMALL = 4096  # codes of a chunk below which copying chunks together pays
 _DENSE = 0.25  # share of passing codes from which the filter is looked up per find
@@ -109,7 +109,7 @@ def k_nearest(queries: Codes, runs: Runs, k: int, threads: int | None) -> Answer
     m, bits = len(queries), queries.bits
     rows, distances = np.empty((m, k), dtype=np.int64), np.empty((m, k), dtype=np.int32)
     capacity = min(2 * k + BLOCK, max(runs.rows, k))
-    tile = max(4, min(_TILE, _ROOM // (12 * capacity)))
+    tile = max(4, min(_TILE, _ROOM // (8 * capacity)))
     for first in range(0, m, tile):
         part = queries.words[first : first + tile]
         shares = _shares(runs, len(part), threads)
@@ -187,18 +187,16 @@ def _within_tile(
         return state
 
     states = _each(scan, _shares(runs, len(part), threads))
-    sizes = [state.sizes[0] for state in states]
-    columns = [
-        [column[..., :size].reshape(-1) for column, size in zip(columns, sizes, strict=True)]
-        for columns in zip(*((s.owners, s.rows, s.distances) for s in states), strict=True)
-    ]
-    owners, rows, distances = (
-        column[0] if len(column) == 1 else np.concatenate(column) for column in columns
-    )
+    items = _joined([state.items[0, : state.held[0, 0]] for state in states])
+    owners = _joined([state.owners[: state.held[0, 0]] for state in states])
     places = np.zeros((len(part), radius + 1), dtype=np.int64)
-    out_rows, out_distances = np.empty(len(rows), dtype=np.int64), np.empty(len(rows), dtype=np.int32)
-    order_within(owners, rows, distances, places, out_rows, out_distances)
-    return places[:, -1].copy(), out_rows, out_distances
+    rows, distances = np.empty(len(items), dtype=np.int64), np.empty(len(items), dtype=np.int32)
+    order_within(owners, items, places, rows, distances)
+    return places[:, -1].copy(), rows, distances
+
+
+def _joined(parts: list[NDArray[Any]]) -> NDArray[Any]:
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 def _scan(state: Selection, queries: int, bits: int, piece: Piece) -> int:

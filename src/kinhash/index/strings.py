@@ -60,7 +60,7 @@ class Strings:
     def order(self) -> NDArray[np.int64]:
         """The rows in ascending order, equal strings in row order; eight bytes decide at a time."""
         order = np.arange(len(self), dtype=np.int64)
-        open_places, group = order, np.zeros(len(self), dtype=np.int64)  # places whose rows still tie
+        open_places, group = order.copy(), np.zeros(len(self), dtype=np.int64)  # where rows still tie
         depth = 0
         while len(open_places):
             rows = order[open_places]

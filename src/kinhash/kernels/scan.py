@@ -34,7 +34,7 @@ def aligned(words: int) -> NDArray[np.uint64]:
     return raw[skip : skip + words]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def distance_at(query: NDArray[np.uint64], address: int) -> int:
     """Hamming distance of a query to the code at an address."""
     total = np.int64(0)
@@ -43,14 +43,14 @@ def distance_at(query: NDArray[np.uint64], address: int) -> int:
     return total
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def _byte(address: int) -> np.uint64:
     """The byte at an address, read as part of the aligned word around it."""
     inside = address & 7
     return (word_at(address - inside) >> np.uint64(8 * inside)) & np.uint64(255)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def _offer(s: Any, q: int, address: int, mask: int, row: int, base: int) -> None:
     """Row `row` was found near query q: keep it if it counts and is still near enough."""
     if mask != 0 and _byte(mask + row) == np.uint64(0):
@@ -58,6 +58,13 @@ def _offer(s: Any, q: int, address: int, mask: int, row: int, base: int) -> None
     distance = distance_at(s.words[q], address + row * s.words.shape[1] * 8)
     if distance < s.accept[q]:
         keep(s, q, base + row, distance)
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def _fetch_ahead(address: int, size: int) -> None:
+    """Ask for the next block while this one is worked on."""
+    for line in range(0, size, 64):
+        prefetch(address + line)
 
 
 @njit(cache=True, nogil=True)
@@ -79,7 +86,7 @@ def column_block(address: int, width: int, count: int, columns: NDArray[np.uint6
                 out[i] = word_at(address + 8 * (w + width * i))
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def _walk_mask(
     s: Any, q: int, found: np.uint64, address: int, mask: int, row: int, stop: int, base: int
 ) -> None:
@@ -91,12 +98,31 @@ def _walk_mask(
         found &= found - np.uint64(1)
 
 
+@njit(cache=True, nogil=True, forceinline=True)
+def _near_one(at: int, stride: int, width: int, query: int, limit: int) -> int:
+    """Is one of 128 codes near?"""
+    if width == 1:
+        return near_any(at, stride, 1, query, limit, 16, 1)
+    return near_any(at, stride, width, query, limit, 8, 1) | near_any(
+        at + 512, stride, width, query, limit, 8, 1
+    )
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def _near_four(at: int, stride: int, width: int, query: int, limit: int) -> int:
+    """Which of four queries have a near one among 64 codes?"""
+    if width == 1:
+        return near_any(at, stride, 1, query, limit, 8, 4)
+    return near_any(at, stride, width, query, limit, 4, 4) | near_any(
+        at + 256, stride, width, query, limit, 4, 4
+    )
+
+
 @njit(cache=True, nogil=True)
 def scan_one(s: Any, address: int, start: int, stop: int, base: int, mask: int) -> int:
     """One query (the first), memory bound: codes stream past once, nothing else is touched."""
     width = s.words.shape[1]
-    query = np.int64(s.words.ctypes.data)
-    limit = np.int64(s.accept.ctypes.data)
+    query, limit = np.int64(s.words.ctypes.data), np.int64(s.accept.ctypes.data)
     buffer = aligned(width * BLOCK).reshape(width, BLOCK)
     columns, stride = np.int64(buffer.ctypes.data), np.int64(8 * BLOCK)
     for row in range(start, stop, BLOCK):
@@ -104,18 +130,15 @@ def scan_one(s: Any, address: int, start: int, stop: int, base: int, mask: int) 
             return row
         if s.accept[0] == 0:
             break
-        at, parts = columns, -(-min(BLOCK, stop - row) // 32)
-        if width == 1 and row + BLOCK <= stop:
-            at = address + 8 * row
-            prefetch(at + 4096)
-        else:
+        at = address + 8 * row
+        if width > 1 or row + BLOCK > stop:
             column_block(address + 8 * width * row, width, min(BLOCK, stop - row), buffer)
-        for part in range(0, parts, 4):
-            if near_any(at + 256 * part, stride, width, query, limit, 4, 1) != 0:
-                for j in range(0, 128, _STEP):
-                    here = at + 256 * part + 8 * j
-                    found = near_mask(here, stride, width, query, s.accept[0])
-                    _walk_mask(s, 0, found, address, mask, row + 32 * part + j, stop, base)
+            at = columns
+        for j in range(0, BLOCK, 2 * _STEP):
+            if _near_one(at + 8 * j, stride, width, query, limit) != 0:
+                for i in range(j, j + 2 * _STEP, _STEP):
+                    found = near_mask(at + 8 * i, stride, width, query, s.accept[0])
+                    _walk_mask(s, 0, found, address, mask, row + i, stop, base)
     return stop
 
 
@@ -123,24 +146,25 @@ def scan_one(s: Any, address: int, start: int, stop: int, base: int, mask: int) 
 def scan_few(s: Any, address: int, start: int, stop: int, base: int, mask: int) -> int:
     """Some queries, four at a time: every code loaded is compared with four."""
     width = s.words.shape[1]
-    queries = np.int64(s.words.ctypes.data)
-    limits = np.int64(s.accept.ctypes.data)
+    queries, limits = np.int64(s.words.ctypes.data), np.int64(s.accept.ctypes.data)
     buffer = aligned(width * BLOCK).reshape(width, BLOCK)
     columns, stride = np.int64(buffer.ctypes.data), np.int64(8 * BLOCK)
     for row in range(start, stop, BLOCK):
         if crowded(s):
             return row
-        column_block(address + 8 * width * row, width, min(BLOCK, stop - row), buffer)
+        at = address + 8 * row
+        if width > 1 or row + BLOCK > stop:
+            column_block(address + 8 * width * row, width, min(BLOCK, stop - row), buffer)
+            at = columns
+        _fetch_ahead(address + 8 * width * (row + BLOCK), 8 * width * BLOCK)
         for q in range(0, s.words.shape[0], 4):
-            for j in range(0, min(BLOCK, stop - row), _STEP):
-                flags = near_any(
-                    columns + 8 * j, stride, width, queries + 8 * width * q, limits + 8 * q, 2, 4
-                )
-                for i in range(q, q + 4):
-                    if flags >> (i - q) & 1:
-                        query = queries + 8 * width * i
-                        found = near_mask(columns + 8 * j, stride, width, query, s.accept[i])
-                        _walk_mask(s, i, found, address, mask, row + j, stop, base)
+            for j in range(0, BLOCK, _STEP):
+                flags = _near_four(at + 8 * j, stride, width, queries + 8 * width * q, limits + 8 * q)
+                while flags != 0:
+                    i = q + trailing_zeros(np.uint64(flags))
+                    flags &= flags - 1
+                    found = near_mask(at + 8 * j, stride, width, queries + 8 * width * i, s.accept[i])
+                    _walk_mask(s, i, found, address, mask, row + j, stop, base)
     return stop
 
 
@@ -156,7 +180,7 @@ def slice_block(address: int, planes: NDArray[np.uint64], table: NDArray[np.uint
         sliced_table(plane_at + 3 * _PLANE_BYTES * g, table_at + 8 * ENTRY * g)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def sliced_near(table: int, query: int, stride: int, state: int, starts: int, near: int, part: int) -> int:
     """One word of two queries against the sliced block; `part` says which. The last word returns the flags."""
     if part == _ONLY:
@@ -172,7 +196,7 @@ def sliced_near(table: int, query: int, stride: int, state: int, starts: int, ne
     return 0
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def _walk_sliced(
     s: Any, q: int, near: NDArray[np.uint64], address: int, mask: int, row: int, stop: int, base: int
 ) -> None:
@@ -213,6 +237,7 @@ def scan_batch(s: Any, bits: int, address: int, start: int, stop: int, base: int
         if width > 1 or row + BLOCK > stop:
             column_block(address + 8 * width * row, width, min(BLOCK, stop - row), buffer)
             block = np.int64(buffer.ctypes.data)
+        _fetch_ahead(address + 8 * width * (row + BLOCK), 8 * width * BLOCK)
         for w in range(width):
             part = _part(w, width, bits)
             slice_block(block + 8 * BLOCK * w, planes, table, 11 if part == _SHORT else 22)

@@ -98,24 +98,37 @@ def trailing_zeros(typing_context: Any, word: Any) -> Any:
     return types.int64(types.uint64), generate
 
 
-def _distances(emit: Emit, columns: Any, stride: Any, width: Any, queries: Any, part: Any) -> list[list[Any]]:
-    """Distances of every query to 4 vectors of codes at byte `part` of every column: a loop over the words."""
+def _distances(
+    emit: Emit, columns: Any, stride: Any, width: Any, queries: Any, vectors: int
+) -> list[list[Any]]:
+    """Distances of every query to some vectors of codes at `columns`: straight code for one word (width None),
+    otherwise a loop over the words."""
     builder = emit.builder
-    count = len(queries)
-    sums = [[cgutils.alloca_once_value(builder, emit.constant(0)) for _ in range(4)] for _ in range(count)]
-    for row in sums:
-        for cell in row:
-            builder.store(emit.constant(0), cell)
+    if width is None:
+        splats = [emit.splat(emit.word(query)) for query in queries]
+        codes = [emit.load(columns, 64 * j) for j in range(vectors)]
+        return [[emit.call("ctpop", builder.xor(code, word)) for code in codes] for word in splats]
+    sums = [[cgutils.alloca_once(builder, VECTOR) for _ in range(vectors)] for _ in queries]
+    for cell in (cell for row in sums for cell in row):
+        builder.store(emit.constant(0), cell)
     with cgutils.for_range(builder, width) as loop:
-        column = builder.add(builder.add(columns, part), builder.mul(loop.index, stride))
+        column = builder.add(columns, builder.mul(loop.index, stride))
         at = builder.mul(loop.index, ir.Constant(I64, 8))
-        words = [emit.splat(emit.word(query, at)) for query in queries]
-        for j in range(4):
-            codes = emit.load(column, 64 * j)
-            for q in range(count):
-                bits = emit.call("ctpop", builder.xor(codes, words[q]))
-                builder.store(builder.add(builder.load(sums[q][j]), bits), sums[q][j])
+        splats = [emit.splat(emit.word(query, at)) for query in queries]
+        for j in range(vectors):
+            code = emit.load(column, 64 * j)
+            for word, row in zip(splats, sums, strict=True):
+                bits = emit.call("ctpop", builder.xor(code, word))
+                builder.store(builder.add(builder.load(row[j]), bits), row[j])
     return [[builder.load(cell) for cell in row] for row in sums]
+
+
+def _least(emit: Emit, values: list[Any]) -> Any:
+    """The minimum per lane, as a tree: short chains keep the processor busy."""
+    while len(values) > 1:
+        pairs = [emit.call("umin", a, b) for a, b in zip(values[::2], values[1::2], strict=False)]
+        values = pairs + values[len(pairs) * 2 :]
+    return values[0]
 
 
 @intrinsic(prefer_literal=True)
@@ -126,42 +139,35 @@ def near_any(
     width: Any,
     queries: Any,
     thresholds: Any,
-    parts: Any,
+    vectors: Any,
     count: Any,
 ) -> Any:
-    """Bit q tells whether one of 32 * parts codes is nearer to query q of `count` (a literal) than its threshold.
+    """Bit q tells whether one of 8 * vectors codes is nearer to query q of `count` than its threshold.
 
     Word w of the codes lies at columns + w * stride (bytes), the queries one after the other at `queries`, each
     `width` words, the thresholds at `thresholds`. One compare for all codes: the minimum is what counts.
+    `vectors` and `count` are literals, and `width` too where it is 1.
     """
-    number = count.literal_value
+    number, each = count.literal_value, vectors.literal_value
+    one_word = isinstance(width, types.Literal) and width.literal_value == 1
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        columns, stride, width, queries, thresholds, parts, _ = arguments
+        columns, stride, width, queries, thresholds = arguments[:5]
         emit = Emit(builder)
-        size = builder.mul(width, ir.Constant(I64, 8))
+        size = ir.Constant(I64, 8) if one_word else builder.mul(width, ir.Constant(I64, 8))
         addresses = [builder.add(queries, builder.mul(size, ir.Constant(I64, q))) for q in range(number)]
-        far = emit.constant(2**64 - 1)
-        least = [cgutils.alloca_once_value(builder, far) for _ in range(number)]
-        for cell in least:
-            builder.store(far, cell)
-        with cgutils.for_range(builder, parts) as loop:
-            part = builder.mul(loop.index, ir.Constant(I64, 256))
-            found = _distances(emit, columns, stride, width, addresses, part)
-            for cell, distances in zip(least, found, strict=True):
-                low = emit.call("umin", *distances[:2])
-                high = emit.call("umin", *distances[2:])
-                builder.store(emit.call("umin", builder.load(cell), emit.call("umin", low, high)), cell)
+        found = _distances(emit, columns, stride, None if one_word else width, addresses, each)
         flags = ir.Constant(I64, 0)
-        for q, cell in enumerate(least):
+        for q, distances in enumerate(found):
             limit = emit.splat(emit.word(thresholds, 8 * q))
-            near = builder.bitcast(builder.icmp_unsigned("<", builder.load(cell), limit), ir.IntType(LANES))
-            one = builder.icmp_unsigned("!=", near, ir.Constant(near.type, 0))
-            flags = builder.or_(flags, builder.shl(builder.zext(one, I64), ir.Constant(I64, q)))
+            below = builder.icmp_unsigned("<", _least(emit, distances), limit)
+            near = builder.bitcast(below, ir.IntType(LANES))
+            some = builder.icmp_unsigned("!=", near, ir.Constant(near.type, 0))
+            flags = builder.or_(flags, builder.shl(builder.zext(some, I64), ir.Constant(I64, q)))
         return flags
 
-    signature = types.int64(*[types.int64] * 6, count)
-    return signature, generate
+    word = width if one_word else types.int64
+    return types.int64(types.int64, types.int64, word, types.int64, types.int64, vectors, count), generate
 
 
 @intrinsic
@@ -173,13 +179,10 @@ def near_mask(typing_context: Any, columns: Any, stride: Any, width: Any, query:
         emit = Emit(builder)
         limit = emit.splat(threshold)
         mask = ir.Constant(I64, 0)
-        for part in range(2):
-            offset = ir.Constant(I64, 256 * part)
-            (found,) = _distances(emit, columns, stride, width, [query], offset)
-            for j, distances in enumerate(found):
-                near = builder.bitcast(builder.icmp_unsigned("<", distances, limit), ir.IntType(LANES))
-                shift = ir.Constant(I64, LANES * (4 * part + j))
-                mask = builder.or_(mask, builder.shl(builder.zext(near, I64), shift))
+        (found,) = _distances(emit, columns, stride, width, [query], 8)
+        for j, distances in enumerate(found):
+            near = builder.bitcast(builder.icmp_unsigned("<", distances, limit), ir.IntType(LANES))
+            mask = builder.or_(mask, builder.shl(builder.zext(near, I64), ir.Constant(I64, LANES * j)))
         return mask
 
     return types.uint64(*[types.int64] * 5), generate

@@ -20,6 +20,7 @@ from kinhash.data.images import Broken, BrokenPictureWarning, told
 from kinhash.data.preprocessing import Preprocessing
 from kinhash.data.splits import Split
 from kinhash.errors import InputError
+from kinhash.meaning.semantics import Semantics
 from kinhash.models.backbone import Backbone
 from kinhash.models.catalogue import Chain, build_backbone
 from kinhash.models.inference import Progress, run
@@ -42,8 +43,8 @@ class Encoded:
 class HashEncoder:
     """A `HashNetwork` with its preprocessing, the names of its classes, and cards that say what it was trained for.
 
-    `semantics` and `training` are plain dictionaries (a `Semantics` is asked for its card); they travel with the
-    encoder and change nothing in what it computes.
+    `semantics` (a `Semantics` or its card) and `training` (a dictionary for json) travel with the encoder and change
+    nothing in what it computes.
     """
 
     def __init__(
@@ -52,7 +53,7 @@ class HashEncoder:
         *,
         preprocessing: Preprocessing | None = None,
         classes: Sequence[str] = (),
-        semantics: Any = None,
+        semantics: Semantics | Mapping[str, Any] | None = None,
         training: Mapping[str, Any] | None = None,
     ) -> None:
         if classes and network.classes not in (0, len(classes)):
@@ -78,6 +79,11 @@ class HashEncoder:
     @property
     def device(self) -> torch.device:
         return next(self.network.parameters()).device
+
+    @property
+    def semantics(self) -> Semantics | None:
+        """The semantics that the encoder was trained for, where it carries them."""
+        return None if self.semantics_card is None else Semantics.from_card(self.semantics_card)
 
     def to(self, device: torch.device | str) -> HashEncoder:
         """Itself, on `device`."""
@@ -201,11 +207,10 @@ class HashEncoder:
             raise InputError(f"this encoder takes embeddings of {wanted} numbers, got {x.shape[1]}")
 
 
-def _card(semantics: Any) -> dict[str, Any] | None:
+def _card(semantics: Semantics | Mapping[str, Any] | None) -> dict[str, Any] | None:
     if semantics is None:
         return None
-    card: Mapping[str, Any] = semantics if isinstance(semantics, Mapping) else semantics.to_card()
-    return dict(card)
+    return semantics.to_card() if isinstance(semantics, Semantics) else dict(semantics)
 
 
 def _stacked(

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 
 from kinhash import __version__
@@ -21,18 +20,13 @@ from kinhash.models.network import HashNetwork
 
 CARD = "encoder.json"
 FORMAT, VERSION = "kinhash-encoder", 1
-ARRAYS = "array."  # prefix of the arrays of the cards among the weights
 
 
 def save_encoder(encoder: HashEncoder, folder: str | os.PathLike[str]) -> None:
     """Write the folder. The json is replaced last and in one step: a crash leaves the old encoder or the new one."""
     path = Path(folder)
     tensors = {key: value.detach().cpu().contiguous() for key, value in encoder.network.state_dict().items()}
-    arrays: dict[str, torch.Tensor] = {}
-    cards = _without_arrays(
-        {"semantics": encoder.semantics_card, "training": encoder.training_card}, "", arrays
-    )
-    raw = require("safetensors.torch", "train").save({**tensors, **arrays})
+    raw = require("safetensors.torch", "train").save(tensors)
     crc = zlib.crc32(raw)
     weights = f"weights-{crc:08x}.safetensors"
     card = {
@@ -45,7 +39,8 @@ def save_encoder(encoder: HashEncoder, folder: str | os.PathLike[str]) -> None:
         "network": encoder.network.card(),
         "preprocessing": None if encoder.preprocessing is None else encoder.preprocessing.card(),
         "classes": list(encoder.classes),
-        **cards,
+        "semantics": encoder.semantics_card,
+        "training": encoder.training_card,
     }
     try:
         text = json.dumps(card, indent=1, allow_nan=False) + "\n"
@@ -73,7 +68,7 @@ def load_encoder(
         network_card = dict(card["network"])
         network = HashNetwork(from_card(network_card.pop("backbone")), **network_card)
         shape = card["preprocessing"]
-        cards = {key: _with_arrays(card[key], tensors) for key in ("semantics", "training")}
+        cards = {key: card[key] for key in ("semantics", "training")}
         classes = [str(name) for name in card["classes"]]
         preprocessing = None if shape is None else Preprocessing.from_card(shape)
     except KinhashError as error:
@@ -82,9 +77,8 @@ def load_encoder(
         raise FormatError(f"{path / CARD} is damaged: {error!r}") from error
     if bits is not None and network.bits != bits:
         raise InputError(f"the encoder in {path} makes codes of {network.bits} bits, not {bits}")
-    weights = {key: value for key, value in tensors.items() if not key.startswith(ARRAYS)}
     try:
-        network.load_state_dict(weights)
+        network.load_state_dict(tensors)
     except RuntimeError as error:
         raise FormatError(f"the weights in {path} belong to another network: {error}") from error
     encoder = HashEncoder(network, preprocessing=preprocessing, classes=classes, **cards)
@@ -127,26 +121,6 @@ def _read_weights(path: Path, card: Mapping[str, Any]) -> dict[str, torch.Tensor
     except Exception as error:  # the reader has an exception class of its own
         raise FormatError(f"{file} is no safetensors file: {error}") from error
     return tensors
-
-
-def _without_arrays(value: Any, place: str, arrays: dict[str, torch.Tensor]) -> Any:
-    """`value` with every numpy array moved to `arrays` and a reference in its place."""
-    if isinstance(value, np.ndarray) and value.dtype.kind in "fiub":
-        arrays[ARRAYS + place] = torch.from_numpy(np.array(value))
-        return {"array": ARRAYS + place}
-    if isinstance(value, Mapping):
-        return {str(key): _without_arrays(part, f"{place}/{key}", arrays) for key, part in value.items()}
-    if isinstance(value, list | tuple | np.ndarray):
-        return [_without_arrays(part, f"{place}/{i}", arrays) for i, part in enumerate(value)]
-    return value.item() if isinstance(value, np.generic) else value
-
-
-def _with_arrays(value: Any, tensors: Mapping[str, torch.Tensor]) -> Any:
-    if isinstance(value, dict):
-        if set(value) == {"array"} and str(value["array"]).startswith(ARRAYS):
-            return tensors[value["array"]].numpy()
-        return {key: _with_arrays(part, tensors) for key, part in value.items()}
-    return [_with_arrays(part, tensors) for part in value] if isinstance(value, list) else value
 
 
 def _replace(path: Path, data: bytes) -> None:

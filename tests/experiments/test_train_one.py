@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from training import step_milliseconds, train_seconds
+from train_one import step_milliseconds, train_seconds
 
 
 def lines(*seconds: float) -> list[dict[str, float]]:

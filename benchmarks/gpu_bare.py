@@ -1,0 +1,72 @@
+"""What a GPU does when it only reads, or only counts bits: the yardsticks of `gpu_search.py`. Needs Triton."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def _least(words, queries, out, QUERIES: tl.constexpr, BLOCK: tl.constexpr):  # type: ignore[no-untyped-def]  # a kernel
+    """The least distance in a block of codes to any of the queries."""
+    x = tl.load(words + tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)).to(
+        tl.uint64, bitcast=True
+    )
+    least = tl.full((BLOCK,), 64, tl.int32)
+    for q in tl.static_range(QUERIES):
+        y = x ^ tl.load(queries + q).to(tl.uint64, bitcast=True)
+        y = y - ((y >> 1) & 0x5555555555555555)
+        y = (y & 0x3333333333333333) + ((y >> 2) & 0x3333333333333333)
+        y = (y + (y >> 4)) & 0x0F0F0F0F0F0F0F0F
+        least = tl.minimum(least, ((y * 0x0101010101010101) >> 56).to(tl.int32))
+    tl.store(out + tl.program_id(0), tl.min(least, 0))
+
+
+class Bare:
+    """Exclusive or, count, minimum of a block, over 64-bit codes; nothing is selected, so no answer comes out."""
+
+    def __init__(self, words: torch.Tensor, block: int = 2048) -> None:
+        self.words, self.block = words, block
+        self.out = torch.empty(words.shape[0] // block, dtype=torch.int32, device=words.device)
+
+    def run(self, queries: torch.Tensor) -> None:
+        _least[(len(self.out),)](
+            self.words, queries, self.out, QUERIES=len(queries), BLOCK=self.block, num_warps=4
+        )
+        torch.cuda.synchronize()
+
+
+def signs(words: torch.Tensor) -> torch.Tensor:
+    """(n, 64) of -1 and +1 in half precision."""
+    shifts = torch.arange(64, device=words.device)
+    out = torch.empty((len(words), 64), dtype=torch.float16, device=words.device)
+    for start in range(0, len(words), 1 << 22):
+        part = words[start : start + (1 << 22), None] >> shifts & 1
+        out[start : start + (1 << 22)] = part * 2 - 1
+    return out
+
+
+def matrix_product(database: torch.Tensor, queries: torch.Tensor, k: int, chunk: int = 1 << 22) -> Any:
+    """The usual way with torch: half-precision product of signs, top k of a chunk, top k of the tops. No tie rule."""
+    values, rows = [], []
+    for start in range(0, len(database), chunk):
+        top = (queries @ database[start : start + chunk].T).topk(k, dim=1)
+        values.append(top.values)
+        rows.append(top.indices + start)
+    best = torch.cat(values, 1).topk(k, dim=1)
+    return torch.cat(rows, 1).gather(1, best.indices).cpu(), best.values.cpu()
+
+
+def exact(words: torch.Tensor, query: int, k: int) -> torch.Tensor:
+    """(k,) keys `distance << 40 | row` in order, by torch alone and one chunk at a time."""
+    best = torch.empty(0, dtype=torch.int64, device=words.device)
+    table = torch.tensor([bin(i).count("1") for i in range(1 << 16)], dtype=torch.int64, device=words.device)
+    for start in range(0, len(words), 1 << 26):
+        x = words[start : start + (1 << 26)] ^ query
+        distance = sum(table[x >> shift & 0xFFFF] for shift in (0, 16, 32, 48))
+        keys = distance << 40 | torch.arange(start, start + len(x), device=words.device)
+        best = torch.cat([best, keys.topk(k, largest=False).values])
+    return best.topk(k, largest=False).values

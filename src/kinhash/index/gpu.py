@@ -1,0 +1,154 @@
+"""The scan on GPUs: the codes stay in their memory, split by position over as many as there are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinhash.codes import Codes
+from kinhash.errors import InputError
+from kinhash.index.hits import Hits, RaggedHits
+from kinhash.index.scan import checked_k, checked_radius
+from kinhash.kernels import gpu_scan
+from kinhash.kernels.threads import map_blocks
+
+_ROW = (1 << gpu_scan.ROW_BITS) - 1
+
+
+class GpuIndex:
+    """Exact search over codes that are resident on one or several GPUs.
+
+    The database is `Codes`, or chunks (words, position of the first row) in ascending order of position; words
+    are (n, width) uint64 arrays, or int64 tensors that may already be on a GPU. They are copied. Every device takes an
+    equal share of the rows; answers are those of one stable sort by (distance, position), on one device or on ten.
+    Codes have at most 512 bits.
+    """
+
+    def __init__(
+        self, database: Codes | Sequence[tuple[Any, int]], devices: Sequence[object] | None = None
+    ) -> None:
+        self.bits = database.bits if isinstance(database, Codes) else None
+        chunks = [(database.words, 0)] if isinstance(database, Codes) else list(database)
+        chunks, self._width = _checked(chunks)
+        used = gpu_scan.checked_devices(devices)
+        lengths = [len(words) for words, _ in chunks]
+        self._starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)  # first row of every chunk
+        self._bases = np.array([base for _, base in chunks], dtype=np.int64)
+        ends = [len(self) * (i + 1) // len(used) for i in range(len(used))]
+        self._shards, self._offsets, lo = [], [], 0
+        for device, hi in zip(used, ends, strict=True):
+            if hi > lo:
+                self._shards.append(gpu_scan.upload(_between(chunks, lo, hi), device))
+                self._offsets.append(lo)
+            lo = hi
+
+    def __len__(self) -> int:
+        return int(self._starts[-1])
+
+    @property
+    def devices(self) -> list[str]:
+        """The device of every shard."""
+        return [str(shard.words.device) for shard in self._shards]
+
+    def search(self, queries: Codes, k: int) -> Hits:
+        """The k codes nearest to every query, ties in position order."""
+        self._check(queries)
+        checked_k(k, len(self), filtered=False)
+        parts: list[NDArray[np.int64]] = [np.empty(0, np.int64)] * len(self._shards)
+
+        def run(i: int, _stop: int) -> None:
+            shard = self._shards[i]
+            parts[i] = gpu_scan.k_nearest(shard, queries.words, min(k, shard.rows)) + self._offsets[i]
+
+        if len(queries):
+            map_blocks(run, len(self._shards), 1, len(self._shards))
+        else:
+            parts = [np.empty((0, k), np.int64)]
+        keys = merged(parts, k)
+        return Hits(self._positions(keys & _ROW), (keys >> gpu_scan.ROW_BITS).astype(np.int32))
+
+    def within(self, queries: Codes, radius: int) -> RaggedHits:
+        """Every code at Hamming distance <= radius of every query, in (distance, position) order."""
+        self._check(queries)
+        checked_radius(radius, queries.bits)
+        parts: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = [_NO_KEYS] * len(self._shards)
+
+        def run(i: int, _stop: int) -> None:
+            counts, keys = zip(*gpu_scan.within(self._shards[i], queries.words, radius), strict=True)
+            parts[i] = np.concatenate(counts), np.concatenate(keys) + self._offsets[i]
+
+        if len(queries):
+            map_blocks(run, len(self._shards), 1, len(self._shards))
+        offsets, keys = merged_ragged(parts)
+        return RaggedHits(offsets, self._positions(keys & _ROW), (keys >> gpu_scan.ROW_BITS).astype(np.int32))
+
+    def _check(self, queries: Codes) -> None:
+        if queries.words.shape[1] != self._width or self.bits not in (None, queries.bits):
+            stored = f"{self.bits} bits" if self.bits else f"{self._width} words of 64 bits"
+            raise InputError(
+                f"the queries have {queries.bits} bits and the database {stored}: encode both alike"
+            )
+
+    def _positions(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Positions of rows: chunks may leave gaps between them."""
+        chunk = np.searchsorted(self._starts, rows, side="right") - 1
+        positions: NDArray[np.int64] = rows - self._starts[chunk] + self._bases[chunk]
+        return positions
+
+
+_NO_KEYS = (np.empty(0, np.int64), np.empty(0, np.int64))
+
+
+def merged(parts: Sequence[NDArray[np.int64]], k: int) -> NDArray[np.int64]:
+    """The k smallest keys of every query over all shards."""
+    if len(parts) == 1:
+        return parts[0]
+    return np.sort(np.concatenate(parts, axis=1), axis=1)[:, :k]
+
+
+def merged_ragged(
+    parts: Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]],
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Offsets and keys in (query, key) order, of every shard's (counts by query, keys)."""
+    counts = np.sum([count for count, _ in parts], axis=0, dtype=np.int64)
+    offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
+    keys = np.concatenate([keys for _, keys in parts])
+    if len(parts) > 1:
+        query = np.concatenate([np.repeat(np.arange(len(count)), count) for count, _ in parts])
+        keys = keys[np.lexsort((keys, query))]
+    return offsets, keys
+
+
+def _checked(chunks: Sequence[tuple[Any, int]]) -> tuple[list[tuple[Any, int]], int]:
+    """The chunks that hold rows, and the words of a code; or an error that says what is wrong with them."""
+    chunks = [(words, base) for words, base in chunks if len(words)]
+    if not chunks:
+        raise InputError("the database is empty: add codes before searching")
+    width = chunks[0][0].shape[-1]
+    end = 0
+    for words, base in chunks:
+        wanted = "torch.int64" if gpu_scan.is_tensor(words) else "uint64"
+        if str(words.dtype) != wanted or words.ndim != 2 or words.shape[1] != width:
+            raise InputError(
+                f"a chunk is an (n, {width}) {wanted} array, got shape {tuple(words.shape)} of {words.dtype}"
+            )
+        if base < end:
+            raise InputError(f"chunk at position {base} begins before {end}, where the one before it ends")
+        end = base + len(words)
+    if not 1 <= width <= 8:
+        raise InputError(f"codes on a GPU have at most 512 bits, got {64 * width}")
+    return chunks, width
+
+
+def _between(chunks: Sequence[tuple[Any, int]], lo: int, hi: int) -> list[Any]:
+    """The parts of the chunks that hold rows lo..hi."""
+    parts, start = [], 0
+    for words, _ in chunks:
+        part = words[max(0, lo - start) : max(0, hi - start)]
+        if len(part):
+            parts.append(part)
+        start += len(words)
+    return parts
