@@ -21,14 +21,14 @@ class MovingAverage:
         source, target = network.state_dict(keep_vars=True), self.network.state_dict(keep_vars=True)
         floating = [name for name, value in target.items() if value.is_floating_point()]
         self._from, self._to = [source[n] for n in floating], [target[n] for n in floating]
-        self._counters: list[tuple[Tensor, Tensor]] = [
-            (source[n], target[n]) for n in target if n not in set(floating)
-        ]
+        counters = [name for name in target if name not in set(floating)]
+        self._counted: list[Tensor] = [source[n] for n in counters]
+        self._counters: list[Tensor] = [target[n] for n in counters]
 
     @torch.no_grad()
     def update(self, step: int) -> None:
         """Move towards the weights after step `step`, counted from 1."""
         weight = 1 - min(self.decay, step / (step + 9))
         torch._foreach_lerp_(self._to, self._from, weight)
-        for source, target in self._counters:
-            target.copy_(source)
+        if self._counters:  # all at once: a deep network has a hundred of them, and each copy is a launch
+            torch._foreach_copy_(self._counters, self._counted)

@@ -45,7 +45,7 @@ class Outcome:
     network: HashNetwork  # the averaged one, where the recipe averages
     losses: dict[str, float]  # means over the last epoch
     epochs: int  # finished ones
-    seconds: float  # of the steps of this call
+    seconds: float  # of all epochs, those of earlier calls included
     samples: int  # seen since the start
 
     def summary(self) -> dict[str, Any]:
@@ -90,7 +90,7 @@ class Run:
     def fit(self) -> Outcome:
         """All epochs that are left, or as many as the conduct allows."""
         recipe, steps = self.recipe, len(self.loader)
-        self.folder.begin(self.config, self.epoch)
+        self.seconds = self.folder.begin(self.config, self.epoch)
         module = wrapped(self.trainee, self.place)
         one = Step(module, self.optimiser, self.place.device, loss_scale=recipe.loss_scale, clip=recipe.clip)
         left = recipe.epochs - self.epoch
@@ -132,10 +132,9 @@ class Run:
         self.losses = self._finite(one.means(), weights=True)
         bar.show(self.losses)
         self.epoch += 1
-        seconds = time.monotonic() - started
-        self.seconds += seconds
+        self.seconds += time.monotonic() - started
         line = {"epoch": self.epoch, "step": self.step, "lr": rate, "losses": self.losses}
-        self.folder.log({**line, "seconds": round(seconds, 3)})
+        self.folder.log({**line, "seconds": round(self.seconds, 3)})
 
     def _rate(self) -> float:
         recipe, total = self.recipe, self.recipe.epochs * len(self.loader)

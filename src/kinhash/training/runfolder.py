@@ -30,16 +30,17 @@ class RunFolder:
     def checkpoints(self) -> Path | None:
         return None if self.path is None else self.path / "checkpoints"
 
-    def begin(self, config: Mapping[str, Any], epoch: int) -> None:
-        """Write the configuration; of the log keep what belongs to the first `epoch` epochs."""
+    def begin(self, config: Mapping[str, Any], epoch: int) -> float:
+        """Write the configuration; of the log keep the first `epoch` epochs, and say how many seconds they took."""
         if not self.writes or self.path is None:
-            return
+            return 0.0
         kept = [line for line in read_log(self.path / "log.jsonl") if line["epoch"] <= epoch]
         self._write("config.json", json.dumps(config, indent=1) + "\n")
         self._write("log.jsonl", "".join(json.dumps(line) + "\n" for line in kept))
+        return float(kept[-1]["seconds"]) if kept else 0.0
 
     def log(self, line: Mapping[str, Any]) -> None:
-        """Append one epoch to log.jsonl."""
+        """Append one epoch to log.jsonl; its "seconds" count the training from the start of the run."""
         if not self.writes or self.path is None:
             return
         try:
