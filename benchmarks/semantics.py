@@ -143,7 +143,7 @@ def main() -> int:
             "classes": "ilsvrc2012",
             "directions": "both",
         }
-        ratio = {
+        ratios = {
             f"nltk_over_{name}": per_pair["nltk"] / per_pair[name] for name in per_pair if name != "nltk"
         }
         path = write_result(

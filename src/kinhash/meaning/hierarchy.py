@@ -23,7 +23,7 @@ from kinhash.meaning.graph import Graph, Part, Positions
 
 Floats = NDArray[np.float64]
 VARIANTS = ("symmetric", "nltk", "barz")
-_BLOCK = 64  # rows at a time; bounds the memory for subsumers
+_BLOCK = 128  # rows at a time; bounds the memory for subsumers, and fewer are not worth a second thread
 _TILE = 1024
 
 
