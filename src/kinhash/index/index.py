@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from kinhash.codes import Codes
-from kinhash.errors import InputError, StorageError
+from kinhash.errors import InputError, KinhashError, StorageError
 from kinhash.index import merging
 from kinhash.index.creation import create_index
 from kinhash.index.filters import Where, parse_filter
@@ -183,8 +184,14 @@ class Index:
                 self._writer = Writer(self._view)
             try:
                 action(self._writer)
-            except BaseException:
-                self._view.doubt()
+            except BaseException as error:
+                if isinstance(error, KinhashError):
+                    self._view.doubt()
+                else:
+                    self._view.forget()
+                with suppress(KinhashError, OSError):  # the disk may be full: keep nothing that is of no use
+                    self._view.refresh()
+                    self._writer.remove_strays()
                 raise
 
 

@@ -27,6 +27,8 @@ from numpy.typing import NDArray
 from kinhash.errors import FormatError, StorageError
 
 NAME = "manifest.sqlite"
+_CHECKPOINT_BYTES = 1 << 22  # the write-ahead log may grow so far before it is moved into the file
+_COMMIT_BYTES = 1 << 14  # about what a commit writes beside its content
 _DAMAGE = ("malformed", "no such table", "no such column", "not a database", "decode", "unsupported file")
 _SCHEMA = """
 CREATE TABLE state(name TEXT PRIMARY KEY, body TEXT NOT NULL, crc INTEGER NOT NULL);
@@ -83,6 +85,7 @@ class Manifest:
         if not self.path.is_file():
             raise FormatError(f"{self.path} is missing. Restore this file from a backup")
         self._writable, self._frozen = writable, False
+        self._since_checkpoint = 0  # bytes committed
         self._connect()
 
     def _connect(self) -> None:
@@ -90,6 +93,7 @@ class Manifest:
         with sqlite_errors(self.path):
             self._db = _opened(f"{uri}?mode={'rw' if self._writable else 'ro'}")
             self._db.execute("PRAGMA synchronous=FULL")
+            self._db.execute("PRAGMA wal_autocheckpoint=0")  # see `checkpoint`
             if not self._writable and not os.access(self.path.parent, os.W_OK):
                 self._connect_without_permission(uri)
 
@@ -176,6 +180,7 @@ class Manifest:
         new = replace(state, commit=state.commit + 1, next=state.next + 1, layout=layout)
         with self._writing():
             crc = _crc(body, f"log {state.next}")
+            self._since_checkpoint += len(body)
             self._db.execute("INSERT INTO log VALUES (?, ?, ?)", (state.next, body, crc))
             return self._store(state, new)
 
@@ -187,6 +192,7 @@ class Manifest:
         new = State(state.commit + 1, state.next, state.next, layout)
         keep = [entry.number for entry in layout.segments]
         with self._writing():
+            self._since_checkpoint += sum(rows.nbytes for rows in dead.values())
             self._db.execute("DELETE FROM log")
             gone = {entry.number for entry in state.layout.segments} - set(keep)
             self._db.executemany("DELETE FROM dead WHERE segment = ?", [(number,) for number in gone])
@@ -219,10 +225,24 @@ class Manifest:
             try:
                 yield
                 self._db.execute("COMMIT")
+                self._since_checkpoint += _COMMIT_BYTES
             except BaseException:
                 if self._db.in_transaction:
                     self._db.execute("ROLLBACK")
                 raise
+
+    @property
+    def checkpoint_is_due(self) -> bool:
+        return self._since_checkpoint >= _CHECKPOINT_BYTES
+
+    def checkpoint(self) -> None:
+        """Move what was committed from the write-ahead log into the file, as far as readers allow.
+
+        The writer asks for it between its other duties: SQLite would add it to the commit that crosses the line.
+        """
+        with sqlite_errors(self.path):
+            self._db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+        self._since_checkpoint = 0
 
     def settle(self) -> tuple[int, int] | None:
         """Bring everything into the one file; its size and CRC-32, or None while a reader is in the way."""
@@ -261,9 +281,18 @@ def create_manifest(folder: Path, layout: Layout) -> None:
 
 
 def fingerprint(path: Path) -> tuple[int, int]:
-    """Size and CRC-32 of a file."""
-    data = path.read_bytes()
-    return len(data), zlib.crc32(data)
+    """Size and CRC-32 of a manifest whose write-ahead log is empty.
+
+    SQLite reads the pages, over a connection of its own that has none of them cached: opening and closing the file
+    in any other way would take away the POSIX locks that every connection of this process has on it.
+    """
+    with sqlite_errors(path):
+        db = _opened(f"{path.resolve().as_uri()}?mode=ro")
+        try:
+            pages = db.serialize()
+        finally:
+            db.close()
+    return path.stat().st_size, zlib.crc32(pages)
 
 
 def _opened(uri: str) -> sqlite3.Connection:

@@ -73,14 +73,25 @@ def _checked_item(item: Any, number: int) -> Metadata:
     if not isinstance(item, Mapping):
         raise InputError(f"metadata of item {number} is a {type(item).__name__}, not a dict")
     try:
-        text = json.dumps(item, allow_nan=False)
+        text = json.dumps(item, allow_nan=False, ensure_ascii=False)
         text.encode()
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"metadata of item {number} is not valid Unicode text ({_lone(error)}): decode the text it comes from anew"
+        ) from None
     except (TypeError, ValueError) as error:
         raise InputError(f"metadata of item {number} is not JSON: {error}") from None
+    except RecursionError:
+        raise InputError(f"metadata of item {number} is nested too deeply to be stored: flatten it") from None
     back: Metadata = json.loads(text)
     if any(not isinstance(key, str) for key in item):
         raise InputError(f"metadata of item {number} has a key that is not a string")
     return back
+
+
+def _lone(error: UnicodeEncodeError) -> str:
+    """Which half of a surrogate pair stands alone: no encoding of Unicode can write it."""
+    return f"lone surrogate {error.object[error.start : error.start + 1]!r}"
 
 
 # ---- rows -> columns -----------------------------------------------------------------------------------
@@ -166,7 +177,13 @@ def _fast_column(key: str, values: NDArray[Any], count: int) -> MetaColumn | Non
         return MetaColumn("float", values.astype(np.float64))
     if values.dtype.kind == "U":
         distinct, codes = np.unique(values, return_inverse=True)
-        return MetaColumn("str", narrow(codes.astype(np.int64)), None, Strings.from_list(distinct.tolist()))
+        try:
+            words = Strings.from_list(distinct.tolist())
+        except UnicodeEncodeError as error:
+            raise InputError(
+                f"metadata column {key!r} is not valid Unicode text ({_lone(error)}): decode it anew"
+            ) from None
+        return MetaColumn("str", narrow(codes.astype(np.int64)), None, words)
     return None
 
 

@@ -10,12 +10,15 @@ from numpy.typing import NDArray
 
 from kinhash.codes import Codes
 from kinhash.errors import FormatError, InputError
-from kinhash.index.ids import concat_ids
+from kinhash.index.head import Head
 from kinhash.index.manifest import fingerprint
 from kinhash.index.segment import StoredSegment
+from kinhash.index.snapshot import Snapshot
 from kinhash.index.storage import SegmentFile
 from kinhash.index.strings import Strings
 from kinhash.index.view import View
+
+_ATTEMPTS = 5
 
 
 @dataclass(frozen=True)
@@ -29,9 +32,22 @@ class Verified:
 
 
 def verify_index(view: View) -> Verified:
-    """Check all files of the version a view has now; raises at the first damage."""
-    view.refresh()
-    head = view.head.read()
+    """Check all files of the newest version; raises at the first damage.
+
+    A writer may remove files while we read them: what looks like damage counts only if nothing was committed meanwhile.
+    """
+    for attempt in range(_ATTEMPTS):
+        view.refresh()
+        head = view.head.read()
+        try:
+            return _verified(view, head)
+        except FormatError:
+            if view.head.read() == head or attempt == _ATTEMPTS - 1:
+                raise
+    raise AssertionError  # the last attempt returned or raised
+
+
+def _verified(view: View, head: Head) -> Verified:
     view.manifest.check()
     with view.manifest.reading():
         state = view.manifest.state_inside()
@@ -41,8 +57,7 @@ def verify_index(view: View) -> Verified:
         raise view.manifest.damaged("the file as a whole")
     snapshot = view.snapshot()
     size = sum(_verify_segment(segment, snapshot.bits) for segment in view.segments.values())
-    if snapshot.parts:
-        _check_distinct(view, [p.segment.content(p.dead).ids for p in snapshot.parts if p.live])
+    _check_distinct(view, snapshot)
     size += view.manifest.path.stat().st_size + len(head.packed())
     return Verified(len(snapshot), len(view.segments) + 2, size, snapshot.commit)
 
@@ -69,16 +84,11 @@ def _ascends(ids: NDArray[np.int64] | Strings) -> bool:
     return all(a < b for a, b in itertools.pairwise(texts))
 
 
-def _check_distinct(view: View, parts: list[NDArray[np.int64] | Strings]) -> None:
-    """No id may live twice."""
-    if not parts:
+def _check_distinct(view: View, snapshot: Snapshot) -> None:
+    """No id may live twice. The ids of one run ascend, so only several runs can hold one twice."""
+    if len(snapshot.runs) < 2:
         return
-    ids = concat_ids(parts)
-    if isinstance(ids, Strings):
-        texts = ids.to_list()
-        distinct = len(set(texts)) == len(texts)
-    else:
-        ordered = np.sort(ids)
-        distinct = bool((ordered[1:] != ordered[:-1]).all())
-    if not distinct:
+    ids = np.concatenate([run.ids(np.flatnonzero(run.alive)) for run in snapshot.runs])
+    ordered = np.sort(ids)
+    if (ordered[1:] == ordered[:-1]).any():
         raise FormatError(f"{view.folder} is damaged: an id occurs twice. Restore it from a backup")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Mapping
 from pathlib import Path
@@ -26,6 +27,7 @@ class View:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self._process = os.getpid()
         self.lock = threading.RLock()
         self.head = HeadFile(folder)
         head = self.head.read()
@@ -59,16 +61,27 @@ class View:
         with self.lock:
             if self._closed:
                 raise StorageError(f"the index at {self.folder} is closed: open it again")
+            if os.getpid() != self._process:  # SQLite's connections and locks do not survive a fork
+                raise StorageError(
+                    f"the index at {self.folder} was opened before a fork: open it in each process"
+                )
             head = self.head.read()
             if head.commit == self._seen and self._log_is_read:
                 return
-            state = self._newest(head)
-            if state.layout_crc != self.state.layout_crc or state.first != self.state.first:
-                self._arrange(state)
-            else:
-                self.state = state
-            self._read_log()
-            self._seen, self._log_is_read, self._snapshot = head.commit, True, None
+            try:
+                self._catch_up(head)
+            except BaseException:
+                self.forget()
+                raise
+
+    def _catch_up(self, head: Head) -> None:
+        state = self._newest(head)
+        if state.layout_crc != self.state.layout_crc or state.first != self.state.first:
+            self._arrange(state)
+        else:
+            self.state = state
+        self._read_log()
+        self._seen, self._log_is_read, self._snapshot = head.commit, True, None
 
     def _newest(self, head: Head) -> State:
         state = self.manifest.state()
@@ -162,6 +175,11 @@ class View:
     def doubt(self) -> None:
         """A commit failed, perhaps halfway: look again before the next use."""
         self._seen, self._snapshot = -1, None
+
+    def forget(self) -> None:
+        """Something was interrupted while the log was applied: read all of it again before the next use."""
+        self.doubt()
+        self.pending, self._log_is_read = Pending(self.bits), False
 
     def rearranged(self, state: State) -> None:
         """Another layout was committed."""
