@@ -1,6 +1,6 @@
 """One training step, faster and as written, and what share of it goes to data and augmentation.
 
-`python benchmarks/training.py --check` on a GPU: ResNet-110w, 512 pictures of 32 pixels, SIM-KL-CLASS, against the same
+`python benchmarks/training_step.py --check` on a GPU: ResNet-110w, 512 pictures of 32 pixels, SIM-KL-CLASS, against the same
 step without graph or compiler. On a CPU: a small wide ResNet, against a pipeline that prepares the pictures one by one as
 PIL images. Pictures are random: their content changes no time. Without --check the result is also written.
 """
