@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinhash.codes import Codes
-from kinhash.kernels import scan as kernels
+from kinhash.kernels.scan import scan_few, scan_one
+from kinhash.kernels.scan_batch import scan_batch
 from kinhash.kernels.scan_gather import count_distances, gather, passing_rows
 from kinhash.kernels.selection import Selection, finish, grown, merge, order_within, start_selection
 from kinhash.kernels.sliced import BLOCK
@@ -122,8 +123,8 @@ def k_nearest(queries: Codes, runs: Runs, k: int, threads: int | None) -> Answer
 
         whole, *others = _each(scan, shares)
         for other in others:
-            merge(whole, other)
-        finish(whole, rows[first : first + tile], distances[first : first + tile])
+            merge(whole.places(), other.places())
+        finish(whole.places(), rows[first : first + tile], distances[first : first + tile])
     return runs.named(rows), distances
 
 
@@ -187,8 +188,8 @@ def _within_tile(
         return state
 
     states = _each(scan, _shares(runs, len(part), threads))
-    items = _joined([state.items[0, : state.held[0, 0]] for state in states])
-    owners = _joined([state.owners[: state.held[0, 0]] for state in states])
+    items = _joined([state.items[0, : state.size[0]] for state in states])
+    owners = _joined([state.owners[: state.size[0]] for state in states])
     places = np.zeros((len(part), radius + 1), dtype=np.int64)
     rows, distances = np.empty(len(items), dtype=np.int64), np.empty(len(items), dtype=np.int32)
     order_within(owners, items, places, rows, distances)
@@ -205,10 +206,10 @@ def _scan(state: Selection, queries: int, bits: int, piece: Piece) -> int:
     mask = 0 if run.mask is None else run.mask.ctypes.data
     place = (run.words.ctypes.data, start, stop, run.base, mask)
     if queries == 1:
-        return kernels.scan_one(state, *place)
+        return scan_one(state.places(), *place)
     if queries < BATCH:
-        return kernels.scan_few(state, *place)
-    return kernels.scan_batch(state, bits, *place)
+        return scan_few(state.places(), *place)
+    return scan_batch(state.places(), bits, *place)
 
 
 def _shares(runs: Runs, queries: int, threads: int | None) -> list[list[Piece]]:

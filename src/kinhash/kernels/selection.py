@@ -5,119 +5,147 @@ later ones at distance D can no longer win, so the threshold falls to D. Accepte
 cleaned when full; counting distances needs one increment per accepted code.
 
 With k = 0 everything below the threshold is kept, in one buffer for all queries: a search within a radius.
+
+Kernels see the arrays as addresses (`Places`): an array handed through Numba functions is counted up and down
+with locked instructions, which took ten times as long as the selection itself.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
 from kinhash.kernels.sliced import BLOCK, MANY_WORDS, ONE_WORD
+from kinhash.kernels.vector import number_at, put
 
 GROUP = 4  # queries are padded to a multiple: kernels take two or four at a time
 _SHIFT = 10  # an item is row * 1024 + distance, one store into one cache line
 _DISTANCE = (1 << _SHIFT) - 1
-_SIZE, _BELOW = 0, 1
+
+
+class Places(NamedTuple):
+    """Where the arrays of a selection are, and their sizes: plain numbers, free to pass around."""
+
+    queries: int  # (m, width) words; rows of zeros that accept nothing pad them
+    accept: int  # (m,) distances below this are accepted
+    starts: int  # (m, planes) the bits of 2^planes - accept as full words, for the sliced counters
+    counts: int  # (m, bins) how many codes of every distance were accepted
+    below: int  # (m,) how many accepted codes are nearer than `accept`
+    size: int  # (m,) how many items are held; with k = 0 the first is that of all
+    items: int  # (m, capacity); with k = 0 (1, capacity)
+    owners: int  # (capacity,) with k = 0: which query an item belongs to
+    number: int
+    width: int
+    planes: int
+    bins: int
+    capacity: int
+    k: int
 
 
 class Selection(NamedTuple):
     """What is known about a batch of queries so far."""
 
-    words: NDArray[np.uint64]  # (m, width) queries; rows of zeros that accept nothing pad them
-    accept: NDArray[np.int64]  # (m,) distances below this are accepted
-    starts: NDArray[np.uint64]  # (m, B) the bits of 2^B - accept as full words, for the sliced counters
-    counts: NDArray[np.int32]  # (m, bits + 2) how many codes of every distance were accepted
-    held: NDArray[np.int64]  # (m, 2) how many items are held, and how many are nearer than `accept`
-    items: NDArray[np.int64]  # (m, capacity); with k = 0 (1, capacity)
-    owners: NDArray[np.int32]  # (capacity,) with k = 0: which query an item belongs to
+    words: NDArray[np.uint64]
+    accept: NDArray[np.int64]
+    starts: NDArray[np.uint64]
+    counts: NDArray[np.int64]
+    below: NDArray[np.int64]
+    size: NDArray[np.int64]
+    items: NDArray[np.int64]
+    owners: NDArray[np.int64]
     k: int
+
+    def places(self) -> Places:
+        """For the kernels; valid while this object lives."""
+        sizes = (*self.words.shape, self.starts.shape[1], self.counts.shape[1], self.items.shape[1], self.k)
+        return Places(*(array.ctypes.data for array in self[:-1]), *sizes)
 
 
 def start_selection(queries: NDArray[np.uint64], bits: int, k: int, capacity: int, accept: int) -> Selection:
     """Nothing held yet; distances below `accept` are wanted (bits + 1: all)."""
     number, width = queries.shape
     padded = -(-number // GROUP) * GROUP
-    capacity = capacity if k else max(capacity, padded * BLOCK)
     words = np.zeros((padded, width), dtype=np.uint64)
     words[:number] = queries
     limits = np.zeros(padded, dtype=np.int64)
     limits[:number] = accept
     planes = ONE_WORD if width == 1 else MANY_WORDS
     values = np.minimum(2**planes - limits, 2**planes - 1)
+    capacity = capacity if k else max(capacity, padded * BLOCK)
     return Selection(
         words,
         limits,
         np.where(values[:, None] >> np.arange(planes) & 1, np.uint64(2**64 - 1), np.uint64(0)),
-        np.zeros((padded, bits + 2), dtype=np.int32),
-        np.zeros((padded, 2), dtype=np.int64),
+        np.zeros((padded, bits + 2), dtype=np.int64),
+        np.zeros(padded, dtype=np.int64),
+        np.zeros(padded, dtype=np.int64),
         np.empty((padded if k else 1, capacity), dtype=np.int64),
-        np.empty(0 if k else capacity, dtype=np.int32),
+        np.empty(0 if k else capacity, dtype=np.int64),
         k,
     )
 
 
 @njit(cache=True, nogil=True, forceinline=True)
-def keep(s: Any, q: int, row: int, distance: int) -> None:
+def keep(s: Places, q: int, row: int, distance: int) -> None:
     """Hold a code whose distance is below the threshold of query q, and lower the threshold where that follows."""
     if s.k == 0:
-        at = s.held[0, _SIZE]
-        s.items[0, at] = (row << _SHIFT) + distance
-        s.owners[at] = q
-        s.held[0, _SIZE] = at + 1
+        at = number_at(s.size)
+        put(s.items + 8 * at, (row << _SHIFT) + distance)
+        put(s.owners + 8 * at, q)
+        put(s.size, at + 1)
         return
-    if s.held[q, _SIZE] == s.items.shape[1]:
-        s.held[q, _SIZE] = _clean(s.items[q], s.accept[q], s.k - s.held[q, _BELOW])
-    at = s.held[q, _SIZE]
-    s.items[q, at] = (row << _SHIFT) + distance
-    s.held[q, _SIZE] = at + 1
-    s.counts[q, distance] += 1
-    s.held[q, _BELOW] += 1
-    if s.held[q, _BELOW] >= s.k:
-        lowered = _lowered(s.counts[q], s.held[q], s.accept[q], s.k)
-        s.accept[q] = lowered
-        _set_start(s.starts[q], lowered)
+    at = number_at(s.size + 8 * q)
+    items = s.items + 8 * s.capacity * q
+    below = number_at(s.below + 8 * q) + 1
+    if at == s.capacity:
+        at = _clean(items, at, number_at(s.accept + 8 * q), s.k - below + 1)
+    put(items + 8 * at, (row << _SHIFT) + distance)
+    put(s.size + 8 * q, at + 1)
+    counts = s.counts + 8 * s.bins * q
+    put(counts + 8 * distance, number_at(counts + 8 * distance) + 1)
+    if below >= s.k:
+        below = _lower(s, q, counts, below)
+    put(s.below + 8 * q, below)
 
 
-@njit(cache=True, nogil=True)
-def _lowered(counts: NDArray[np.int32], held: NDArray[np.int64], accept: int, k: int) -> int:
-    """The k-th distance held: the new threshold."""
-    while held[_BELOW] >= k:
+@njit(cache=True, nogil=True, forceinline=True)
+def _lower(s: Places, q: int, counts: int, below: int) -> int:
+    """The k-th distance held becomes the threshold; how many are nearer than that."""
+    accept = number_at(s.accept + 8 * q)
+    while below >= s.k:
         accept -= 1
-        held[_BELOW] -= counts[accept]
-    return accept
+        below -= number_at(counts + 8 * accept)
+    put(s.accept + 8 * q, accept)
+    start = s.starts + 8 * s.planes * q
+    value = min((1 << s.planes) - accept, (1 << s.planes) - 1)  # nothing is accepted at 0: callers ask for it
+    for w in range(s.planes):
+        put(start + 8 * w, -((value >> w) & 1))
+    return below
 
 
 @njit(cache=True, nogil=True)
-def _set_start(start: NDArray[np.uint64], accept: int) -> None:
-    """The bits of 2^B - accept; nothing is accepted at 0, which B bits cannot tell and callers ask for."""
-    planes = start.shape[0]
-    value = min((1 << planes) - accept, (1 << planes) - 1)
-    for w in range(planes):
-        start[w] = np.uint64(0) - np.uint64((value >> w) & 1)
-
-
-@njit(cache=True, nogil=True)
-def _clean(items: NDArray[np.int64], accept: int, room: int) -> int:
+def _clean(items: int, number: int, accept: int, room: int) -> int:
     """Drop what can no longer be among the k nearest; what stays keeps its order. Returns how many stay."""
     kept = 0
-    for i in range(items.shape[0]):
-        distance = items[i] & _DISTANCE
+    for i in range(number):
+        item = number_at(items + 8 * i)
+        distance = item & _DISTANCE
         if distance > accept or (distance == accept and room == 0):
             continue
         if distance == accept:
             room -= 1
-        items[kept] = items[i]
+        put(items + 8 * kept, item)
         kept += 1
     return kept
 
 
 @njit(cache=True, nogil=True, forceinline=True)
-def crowded(s: Any) -> bool:
+def crowded(s: Places) -> bool:
     """A radius search might not have room for another block."""
-    return s.k == 0 and s.items.shape[1] - s.held[0, _SIZE] < BLOCK * s.words.shape[0]
+    return s.k == 0 and s.capacity - number_at(s.size) < BLOCK * s.number
 
 
 def grown(s: Selection) -> Selection:
@@ -127,38 +155,39 @@ def grown(s: Selection) -> Selection:
 
 
 @njit(cache=True, nogil=True)
-def merge(s: Any, later: Any) -> None:
+def merge(s: Places, later: Places) -> None:
     """Take over what a selection over later rows holds."""
-    for q in range(s.words.shape[0]):
-        for i in range(later.held[q, _SIZE]):
-            distance = later.items[q, i] & _DISTANCE
-            if distance < s.accept[q]:
-                keep(s, q, later.items[q, i] >> _SHIFT, distance)
+    for q in range(s.number):
+        items = later.items + 8 * later.capacity * q
+        for i in range(number_at(later.size + 8 * q)):
+            item = number_at(items + 8 * i)
+            if item & _DISTANCE < number_at(s.accept + 8 * q):
+                keep(s, q, item >> _SHIFT, item & _DISTANCE)
 
 
 @njit(cache=True, nogil=True)
-def finish(s: Any, rows: NDArray[np.int64], distances: NDArray[np.int32]) -> None:
+def finish(s: Places, rows: NDArray[np.int64], distances: NDArray[np.int32]) -> None:
     """The nearest in (distance, row) order, by counting; the outputs are (queries, at most k held)."""
-    places = np.empty(s.counts.shape[1] + 1, dtype=np.int64)
+    places = np.empty(s.bins + 1, dtype=np.int64)
     for q in range(rows.shape[0]):
         places[:] = 0
-        items = s.items[q, : s.held[q, _SIZE]]
-        for item in items:
-            places[(item & _DISTANCE) + 1] += 1
+        items, held = s.items + 8 * s.capacity * q, number_at(s.size + 8 * q)
+        for i in range(held):
+            places[(number_at(items + 8 * i) & _DISTANCE) + 1] += 1
         for d in range(1, places.shape[0]):
             places[d] += places[d - 1]
-        for item in items:
-            distance = item & _DISTANCE
-            place = places[distance]
-            places[distance] = place + 1
+        for i in range(held):
+            item = number_at(items + 8 * i)
+            place = places[item & _DISTANCE]
+            places[item & _DISTANCE] = place + 1
             if place < rows.shape[1]:
                 rows[q, place] = item >> _SHIFT
-                distances[q, place] = distance
+                distances[q, place] = item & _DISTANCE
 
 
 @njit(cache=True, nogil=True)
 def order_within(
-    owners: NDArray[np.int32],
+    owners: NDArray[np.int64],
     items: NDArray[np.int64],
     places: NDArray[np.int64],
     rows: NDArray[np.int64],

@@ -12,10 +12,8 @@ from typing import Any
 
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic
 
-from kinhash.kernels.vector import I64, LANES, Emit
+from kinhash.kernels.vector import I64, LANES, Emit, cgutils, instruction
 
 BLOCK = 512  # codes
 GROUPS = 22  # of three planes in 64
@@ -78,7 +76,7 @@ class _Counter:
         return [row[0] for row in self.pending]
 
 
-@intrinsic(prefer_literal=True)
+@instruction(prefer_literal=True)
 def sliced_pair(
     typing_context: Any,
     table: Any,
@@ -146,7 +144,7 @@ def _entry(builder: Any, word: Any, group: int) -> Any:
     return builder.add(builder.and_(moved, ir.Constant(I64, 7 * ENTRY)), ir.Constant(I64, 8 * ENTRY * group))
 
 
-@intrinsic
+@instruction
 def sliced_table(typing_context: Any, planes: Any, table: Any) -> Any:
     """From 3 planes make the 8 entries of a group: for every 3 bits of a query their distance, 0 to 3."""
 
@@ -164,7 +162,7 @@ def sliced_table(typing_context: Any, planes: Any, table: Any) -> Any:
     return types.void(types.int64, types.int64), generate
 
 
-@intrinsic(prefer_literal=True)
+@instruction(prefer_literal=True)
 def butterflies(typing_context: Any, source: Any, target: Any, apart: Any) -> Any:
     """Three of the six stages of a 64 x 64 bit transposition in every lane, over 8 vectors `apart` (8 or 1)."""
     distance = apart.literal_value

@@ -10,8 +10,11 @@ from typing import Any
 
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils
+from numba.core import cgutils as _cgutils
 from numba.extending import intrinsic
+
+instruction: Any = intrinsic  # numba's own type asks callers for the typing context, which it passes itself
+cgutils: Any = _cgutils  # without types
 
 LANES = 8  # uint64 of one value
 I64 = ir.IntType(64)
@@ -62,7 +65,7 @@ class Emit:
         return self.builder.icmp_unsigned("!=", wide, ir.Constant(wide.type, 0))
 
 
-@intrinsic
+@instruction
 def word_at(typing_context: Any, address: Any) -> Any:
     """The uint64 at an address."""
 
@@ -72,7 +75,28 @@ def word_at(typing_context: Any, address: Any) -> Any:
     return types.uint64(types.int64), generate
 
 
-@intrinsic
+@instruction
+def number_at(typing_context: Any, address: Any) -> Any:
+    """The int64 at an address."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return Emit(builder).word(arguments[0])
+
+    return types.int64(types.int64), generate
+
+
+@instruction
+def put(typing_context: Any, address: Any, number: Any) -> Any:
+    """Write an int64 to an address."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        Emit(builder).store(arguments[1], arguments[0])
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64), generate
+
+
+@instruction
 def prefetch(typing_context: Any, address: Any) -> Any:
     """Ask for the cache line of an address."""
 
@@ -88,7 +112,7 @@ def prefetch(typing_context: Any, address: Any) -> Any:
     return types.void(types.int64), generate
 
 
-@intrinsic
+@instruction
 def trailing_zeros(typing_context: Any, word: Any) -> Any:
     """The position of the lowest bit set; the word is not zero."""
 
@@ -98,91 +122,126 @@ def trailing_zeros(typing_context: Any, word: Any) -> Any:
     return types.int64(types.uint64), generate
 
 
-def _distances(
-    emit: Emit, columns: Any, stride: Any, width: Any, queries: Any, vectors: int
-) -> list[list[Any]]:
-    """Distances of every query to some vectors of codes at `columns`: straight code for one word (width None),
-    otherwise a loop over the words."""
-    builder = emit.builder
-    if width is None:
-        splats = [emit.splat(emit.word(query)) for query in queries]
-        codes = [emit.load(columns, 64 * j) for j in range(vectors)]
-        return [[emit.call("ctpop", builder.xor(code, word)) for code in codes] for word in splats]
-    sums = [[cgutils.alloca_once(builder, VECTOR) for _ in range(vectors)] for _ in queries]
-    for cell in (cell for row in sums for cell in row):
-        builder.store(emit.constant(0), cell)
-    with cgutils.for_range(builder, width) as loop:
-        column = builder.add(columns, builder.mul(loop.index, stride))
-        at = builder.mul(loop.index, ir.Constant(I64, 8))
-        splats = [emit.splat(emit.word(query, at)) for query in queries]
-        for j in range(vectors):
-            code = emit.load(column, 64 * j)
-            for word, row in zip(splats, sums, strict=True):
-                bits = emit.call("ctpop", builder.xor(code, word))
-                builder.store(builder.add(builder.load(row[j]), bits), row[j])
-    return [[builder.load(cell) for cell in row] for row in sums]
+class _Rows:
+    """Distances of queries to codes that lie as they are stored, `width` words each: 1, 2, 4 or 8."""
+
+    def __init__(self, emit: Emit, width: int, queries: list[Any]) -> None:
+        self.emit, self.width = emit, width
+        some = Emit(emit.builder, width)
+        lanes = ir.VectorType(ir.IntType(32), LANES)
+        again = ir.Constant(lanes, [i % width for i in range(LANES)])
+        none = ir.Constant(some.type, ir.Undefined)
+        self.patterns = [emit.builder.shuffle_vector(some.load(query), none, again) for query in queries]
+        self.even = ir.Constant(lanes, list(range(0, 2 * LANES, 2)))
+        self.odd = ir.Constant(lanes, list(range(1, 2 * LANES, 2)))
+
+    def distances(self, codes: Any, group: int) -> list[Any]:
+        """Of 8 codes, one vector per query."""
+        emit = self.emit
+        words = [emit.load(codes, 64 * (group * self.width + i)) for i in range(self.width)]
+        found = []
+        for pattern in self.patterns:
+            bits = [emit.call("ctpop", emit.builder.xor(word, pattern)) for word in words]
+            while len(bits) > 1:  # neighbours added: 8 words of 16, in order
+                bits = [self._pairs(a, b) for a, b in zip(bits[::2], bits[1::2], strict=True)]
+            found += bits
+        return found
+
+    def _pairs(self, a: Any, b: Any) -> Any:
+        shuffle = self.emit.builder.shuffle_vector
+        return self.emit.builder.add(shuffle(a, b, self.even), shuffle(a, b, self.odd))
 
 
-def _least(emit: Emit, values: list[Any]) -> Any:
-    """The minimum per lane, as a tree: short chains keep the processor busy."""
-    while len(values) > 1:
-        pairs = [emit.call("umin", a, b) for a, b in zip(values[::2], values[1::2], strict=False)]
-        values = pairs + values[len(pairs) * 2 :]
-    return values[0]
+class _Columns:
+    """Distances of queries to codes of any width in columns: word w of the codes at w * stride bytes."""
+
+    def __init__(self, emit: Emit, width: Any, stride: Any, queries: list[Any]) -> None:
+        self.emit, self.width, self.stride, self.queries = emit, width, stride, queries
+
+    def distances(self, columns: Any, group: int) -> list[Any]:
+        """Of 8 codes, one vector per query."""
+        emit, builder = self.emit, self.emit.builder
+        sums = [cgutils.alloca_once(builder, VECTOR) for _ in self.queries]
+        for cell in sums:
+            builder.store(emit.constant(0), cell)
+        with cgutils.for_range(builder, self.width) as loop:
+            column = builder.add(columns, builder.mul(loop.index, self.stride))
+            code = emit.load(column, 64 * group)
+            at = builder.mul(loop.index, ir.Constant(I64, 8))
+            for query, cell in zip(self.queries, sums, strict=True):
+                bits = emit.call("ctpop", builder.xor(code, emit.splat(emit.word(query, at))))
+                builder.store(builder.add(builder.load(cell), bits), cell)
+        return [builder.load(cell) for cell in sums]
 
 
-@intrinsic(prefer_literal=True)
+def _least(emit: Emit, maker: _Rows | _Columns, codes: Any, first: int, groups: int) -> list[Any]:
+    """The minimum per lane over groups of 8 codes, as a tree: short chains keep the processor busy."""
+    if groups == 1:
+        return maker.distances(codes, first)
+    half = groups // 2
+    left = _least(emit, maker, codes, first, half)
+    right = _least(emit, maker, codes, first + half, groups - half)
+    return [emit.call("umin", a, b) for a, b in zip(left, right, strict=True)]
+
+
+def _maker(emit: Emit, width: Any, literal: int | None, stride: Any, queries: list[Any]) -> _Rows | _Columns:
+    return _Columns(emit, width, stride, queries) if literal is None else _Rows(emit, literal, queries)
+
+
+@instruction(prefer_literal=True)
 def near_any(
     typing_context: Any,
-    columns: Any,
+    codes: Any,
     stride: Any,
     width: Any,
     queries: Any,
     thresholds: Any,
-    vectors: Any,
+    groups: Any,
     count: Any,
 ) -> Any:
-    """Bit q tells whether one of 8 * vectors codes is nearer to query q of `count` than its threshold.
+    """Bit q tells whether one of 8 * groups codes is nearer to query q of `count` than its threshold.
 
-    Word w of the codes lies at columns + w * stride (bytes), the queries one after the other at `queries`, each
-    `width` words, the thresholds at `thresholds`. One compare for all codes: the minimum is what counts.
-    `vectors` and `count` are literals, and `width` too where it is 1.
+    A literal `width` (1, 2, 4, 8) means codes as they are stored; otherwise word w of the codes lies at
+    codes + w * stride. The queries lie one after the other at `queries`, the thresholds at `thresholds`.
+    One compare for all codes: the minimum is what counts. `groups` and `count` are literals.
     """
-    number, each = count.literal_value, vectors.literal_value
-    one_word = isinstance(width, types.Literal) and width.literal_value == 1
+    number, each = count.literal_value, groups.literal_value
+    literal = width.literal_value if isinstance(width, types.Literal) else None
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        columns, stride, width, queries, thresholds = arguments[:5]
+        codes, stride, width, queries, thresholds = arguments[:5]
         emit = Emit(builder)
-        size = ir.Constant(I64, 8) if one_word else builder.mul(width, ir.Constant(I64, 8))
+        size = ir.Constant(I64, 8 * literal) if literal else builder.mul(width, ir.Constant(I64, 8))
         addresses = [builder.add(queries, builder.mul(size, ir.Constant(I64, q))) for q in range(number)]
-        found = _distances(emit, columns, stride, None if one_word else width, addresses, each)
+        least = _least(emit, _maker(emit, width, literal, stride, addresses), codes, 0, each)
         flags = ir.Constant(I64, 0)
-        for q, distances in enumerate(found):
+        for q, distance in enumerate(least):
             limit = emit.splat(emit.word(thresholds, 8 * q))
-            below = builder.icmp_unsigned("<", _least(emit, distances), limit)
-            near = builder.bitcast(below, ir.IntType(LANES))
+            near = builder.bitcast(builder.icmp_unsigned("<", distance, limit), ir.IntType(LANES))
             some = builder.icmp_unsigned("!=", near, ir.Constant(near.type, 0))
             flags = builder.or_(flags, builder.shl(builder.zext(some, I64), ir.Constant(I64, q)))
         return flags
 
-    word = width if one_word else types.int64
-    return types.int64(types.int64, types.int64, word, types.int64, types.int64, vectors, count), generate
+    word = types.int64 if literal is None else width
+    return types.int64(types.int64, types.int64, word, types.int64, types.int64, groups, count), generate
 
 
-@intrinsic
-def near_mask(typing_context: Any, columns: Any, stride: Any, width: Any, query: Any, threshold: Any) -> Any:
+@instruction(prefer_literal=True)
+def near_mask(typing_context: Any, codes: Any, stride: Any, width: Any, query: Any, threshold: Any) -> Any:
     """Which of 64 codes are nearer to the query at address `query` than `threshold`: one bit each."""
+    literal = width.literal_value if isinstance(width, types.Literal) else None
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        columns, stride, width, query, threshold = arguments
+        codes, stride, width, query, threshold = arguments
         emit = Emit(builder)
         limit = emit.splat(threshold)
+        maker = _maker(emit, width, literal, stride, [query])
         mask = ir.Constant(I64, 0)
-        (found,) = _distances(emit, columns, stride, width, [query], 8)
-        for j, distances in enumerate(found):
+        for group in range(8):
+            (distances,) = maker.distances(codes, group)
             near = builder.bitcast(builder.icmp_unsigned("<", distances, limit), ir.IntType(LANES))
-            mask = builder.or_(mask, builder.shl(builder.zext(near, I64), ir.Constant(I64, LANES * j)))
+            mask = builder.or_(mask, builder.shl(builder.zext(near, I64), ir.Constant(I64, LANES * group)))
         return mask
 
-    return types.uint64(*[types.int64] * 5), generate
+    word = types.int64 if literal is None else width
+    return types.uint64(types.int64, types.int64, word, types.int64, types.int64), generate
