@@ -1,4 +1,4 @@
-"""What a GPU does when it only reads, or only counts bits: the yardsticks of `gpu_search.py`. Needs Triton."""
+"""What `gpu_search.py` compares with: reading alone, counting alone, and what one writes with torch. Needs Triton."""
 
 from __future__ import annotations
 
@@ -25,6 +25,13 @@ def _least(words, queries, out, QUERIES: tl.constexpr, BLOCK: tl.constexpr):  # 
     tl.store(out + tl.program_id(0), tl.min(least, 0))
 
 
+@triton.jit
+def _or(words, out, BLOCK: tl.constexpr):  # type: ignore[no-untyped-def]  # a kernel
+    """Read a block of codes and do next to nothing with it."""
+    x = tl.load(words + tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK))
+    tl.store(out + tl.program_id(0), tl.max(x, 0).to(tl.int32))
+
+
 class Bare:
     """Exclusive or, count, minimum of a block, over 64-bit codes; nothing is selected, so no answer comes out."""
 
@@ -32,10 +39,14 @@ class Bare:
         self.words, self.block = words, block
         self.out = torch.empty(words.shape[0] // block, dtype=torch.int32, device=words.device)
 
-    def run(self, queries: torch.Tensor) -> None:
+    def scan(self, queries: torch.Tensor) -> None:
         _least[(len(self.out),)](
             self.words, queries, self.out, QUERIES=len(queries), BLOCK=self.block, num_warps=4
         )
+        torch.cuda.synchronize()
+
+    def read(self) -> None:
+        _or[(len(self.out),)](self.words, self.out, BLOCK=self.block, num_warps=4)
         torch.cuda.synchronize()
 
 
@@ -60,13 +71,30 @@ def matrix_product(database: torch.Tensor, queries: torch.Tensor, k: int, chunk:
     return torch.cat(rows, 1).gather(1, best.indices).cpu(), best.values.cpu()
 
 
-def exact(words: torch.Tensor, query: int, k: int) -> torch.Tensor:
-    """(k,) keys `distance << 40 | row` in order, by torch alone and one chunk at a time."""
+def xor_and_topk(words: torch.Tensor, queries: torch.Tensor, k: int, pairs: int = 1 << 27) -> torch.Tensor:
+    """The other way: exclusive or, bits counted by arithmetic, top k of keys `distance << 40 | row`, so ties are right."""
+    best = []
+    chunk = pairs // len(queries)
+    for start in range(0, len(words), chunk):
+        x = words[start : start + chunk] ^ queries[:, None]
+        x -= x >> 1 & 0x5555555555555555
+        x = (x & 0x3333333333333333) + (x >> 2 & 0x3333333333333333)
+        x = x + (x >> 4) & 0x0F0F0F0F0F0F0F0F
+        x = (x * 0x0101010101010101 >> 56 & 0xFF) << 40
+        x |= torch.arange(start, start + x.shape[1], device=x.device)
+        best.append(x.topk(k, dim=1, largest=False).values)
+    return torch.cat(best, 1).topk(k, dim=1, largest=False).values.cpu()
+
+
+def exact(words: torch.Tensor, query: torch.Tensor, k: int) -> torch.Tensor:
+    """(k,) keys `distance << 40 | row` in order for (n, width) words, by a table of counts and torch's sort."""
     best = torch.empty(0, dtype=torch.int64, device=words.device)
     table = torch.tensor([bin(i).count("1") for i in range(1 << 16)], dtype=torch.int64, device=words.device)
     for start in range(0, len(words), 1 << 26):
         x = words[start : start + (1 << 26)] ^ query
-        distance = sum(table[x >> shift & 0xFFFF] for shift in (0, 16, 32, 48))
-        keys = distance << 40 | torch.arange(start, start + len(x), device=words.device)
-        best = torch.cat([best, keys.topk(k, largest=False).values])
-    return best.topk(k, largest=False).values
+        keys = torch.arange(start, start + len(x), device=words.device)
+        for w in range(words.shape[1]):
+            for shift in (0, 16, 32, 48):
+                keys += table[x[:, w] >> shift & 0xFFFF] << 40
+        best = torch.cat([best, keys.topk(min(k, len(keys)), largest=False).values])
+    return best.sort().values[:k].cpu()

@@ -1,13 +1,17 @@
-"""Exact search on one GPU: against reading the codes once, bare bit counting, and torch's matrix product.
+"""Exact search on one GPU: first that it is exact, then against reading the codes, bare bit counting, and torch.
 
 python benchmarks/gpu_search.py            # everything, writes results/search/gpu.json
-python benchmarks/gpu_search.py --check    # the three bars only
+python benchmarks/gpu_search.py --check    # exactness and the bars
 """
 
 from __future__ import annotations
 
 import argparse
+import statistics
 import sys
+import time
+import traceback
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -21,6 +25,44 @@ from kinhash import Codes
 from kinhash.index.gpu import GpuIndex
 
 BILLION = 10**9
+K = 100
+BATCHES = (64, 128, 256)
+
+
+class Report:
+    """Prints as it goes; a section that breaks says so and the next one runs."""
+
+    def __init__(self) -> None:
+        self.start = time.perf_counter()
+        self.rows: list[dict[str, Any]] = []
+        self.broken: list[str] = []
+        self.checks: list[Check] = []
+        self.compared = 0  # answers that were right
+
+    def say(self, text: str) -> None:
+        print(f"{time.perf_counter() - self.start:6.1f} s  {text}", flush=True)
+
+    def section(self, name: str, run: Callable[..., Any], *given: Any) -> Any:
+        self.say(f"-- {name}")
+        try:
+            return run(self, *given)
+        except Exception:
+            self.broken.append(name)
+            traceback.print_exc(file=sys.stdout)
+            return None
+
+    def add(self, engine: str, n: int, seconds: float, **more: Any) -> None:
+        """One row of the result."""
+        more = {"bits": 64, "batch": 1, "codes": "uniform", **more}
+        rate = n * more["batch"] / seconds
+        self.rows.append(
+            {"engine": engine, "N": n, **more, "seconds": seconds, "comparisons_per_second": rate}
+        )
+        said = "  ".join(f"{name} {value}" for name, value in more.items())
+        self.say(f"{engine:<42} N {n:.0e}  {said}:  {seconds * 1e3:9.3f} ms  {rate:.3g} comparisons/s")
+
+
+# ---- codes ---------------------------------------------------------------------------------------------
 
 
 def random_words(n: int, width: int, seed: int) -> Any:
@@ -32,106 +74,241 @@ def random_words(n: int, width: int, seed: int) -> Any:
     return words.random_(torch.iinfo(torch.int64).min, None, generator=generator)
 
 
-def clustered_words(n: int, seed: int) -> Any:
+def clustered_words(n: int, width: int, seed: int) -> Any:
     """Codes around n / 1000 centres, each bit flipped with probability 1/8."""
     import torch
 
     generator = torch.Generator("cuda").manual_seed(seed)
-    centres = random_words(max(1, n // 1000), 1, seed)
+    centres = random_words(max(1, n // 1000), width, seed)
     chosen = torch.randint(len(centres), (n,), generator=generator, device="cuda")
-    flips = random_words(n, 1, seed + 1) & random_words(n, 1, seed + 2) & random_words(n, 1, seed + 3)
-    return centres[chosen] ^ flips
+    words = centres[chosen]
+    words ^= (
+        random_words(n, width, seed + 1) & random_words(n, width, seed + 2) & random_words(n, width, seed + 3)
+    )
+    return words
 
 
-def queries_of(words: Any, m: int, fresh: bool) -> Codes:
-    """Uniform codes, or codes of the database."""
-    width = words.shape[1]
-    if fresh:
-        return Codes(np.random.default_rng(7).integers(0, 1 << 64, (m, width), dtype=np.uint64), 64 * width)
-    return Codes(words[:: len(words) // m][:m].cpu().numpy().view(np.uint64), 64 * width)
-
-
-def against_the_billion(
-    words: Any, repeats: int, batches: tuple[int, ...]
-) -> tuple[list[dict[str, Any]], list[Check]]:
-    """64-bit codes: a bare scan of one query, one of 64, and our batches, taking turns."""
+def repeated_words(n: int, width: int, seed: int) -> Any:
+    """Three codes in random order: nearly all distances are ties."""
     import torch
+
+    generator = torch.Generator("cuda").manual_seed(seed)
+    return random_words(3, width, seed)[torch.randint(3, (n,), generator=generator, device="cuda")]
+
+
+def fresh(m: int, width: int) -> Codes:
+    """Queries that are uniform codes."""
+    return Codes(np.random.default_rng(7).integers(0, 1 << 64, (m, width), dtype=np.uint64), 64 * width)
+
+
+def stored(words: Any, m: int) -> Codes:
+    """Queries that are codes of the database."""
+    return Codes(words[:: len(words) // m][:m].cpu().numpy().view(np.uint64), 64 * words.shape[1])
+
+
+def on_gpu(queries: Codes) -> Any:
+    import torch
+
+    return torch.from_numpy(queries.words.view(np.int64).copy()).cuda()
+
+
+# ---- sections ------------------------------------------------------------------------------------------
+
+
+def compare(index: GpuIndex, queries: Codes, answers: dict[int, Any], said: str) -> int:
+    """Every k against the right answers of some queries, each twice: the second time it is a recorded graph."""
+    compared = 0
+    for k in (1, 10, 100, 1000):
+        for turn in range(3):
+            hits = index.search(queries, k)
+            keys = hits.distances.astype(np.int64) << 40 | hits.positions
+            for q, answer in answers.items():
+                compared += 1
+                if not np.array_equal(keys[q], answer[:k]):
+                    raise AssertionError(
+                        f"wrong: {said}, {len(queries)} queries, k {k}, query {q}, turn {turn}"
+                    )
+    return compared
+
+
+def exactness(report: Report, width: int, devices: list[str], n: int = 10**7) -> None:
+    """Answers against torch's sort of all distances."""
+    from gpu_bare import exact
+
+    kinds = {"uniform": random_words, "clustered": clustered_words, "repeated": repeated_words}
+    for kind, make in kinds.items():
+        words = make(n, width, 11)
+        index = GpuIndex([(words, 0)], devices)
+        for m in (1, 9, 64, 130) if width == 1 and kind == "uniform" else (1, 64):
+            queries = fresh(m, width) if kind == "uniform" else stored(words, m)
+            asked = on_gpu(queries)
+            answers = {q: exact(words, asked[q], 1000).numpy() for q in range(0, m, max(1, m // 16))}
+            report.compared += compare(index, queries, answers, f"{64 * width} bits, {kind}")
+        report.say(
+            f"exact: {64 * width} bits, {kind}, {len(devices)} shards; {report.compared} answers so far"
+        )
+        del index, words
+
+
+def yardsticks(report: Report, words: Any) -> None:
+    """Reading, and counting bits, without an answer; a sum by torch."""
+    import torch
+    from gpu_bare import Bare
+
+    bare, queries = Bare(words[:, 0]), on_gpu(fresh(64, 1))[:, 0].contiguous()
+    runs = {
+        "bare read": bare.read,
+        "bare scan 1": lambda: bare.scan(queries[:1]),
+        "bare scan 64": lambda: bare.scan(queries),
+        "torch.sum": lambda: (words.sum(), torch.cuda.synchronize()),
+    }
+    for name, value in interleaved(runs, 7).items():
+        report.add(name, len(words), value, batch=64 if name.endswith("64") else 1)
+
+
+def shapes(report: Report, index: GpuIndex) -> None:
+    """The kernels alone, in several shapes, at the limit that the last segment of a search would have."""
+    import torch
+
+    from kinhash.kernels import gpu_launch
+    from kinhash.kernels.gpu_lists import new_lists
+
+    shard = index._shards[0]
+
+    def timed(name: str, m: int, run: Callable[[Any], object]) -> None:
+        lists = new_lists(shard, fresh(m, 1).words, 4096, histogram=True)
+        lists.limits.fill_(9)
+        times, counts = [], set()
+        for turn in range(6):
+            lists.clear()
+            begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+            begin.record()
+            run(lists)
+            end.record()
+            torch.cuda.synchronize()
+            counts.add(int(lists.counts[:m].sum()))
+            if turn:
+                times.append(begin.elapsed_time(end) / 1e3)
+        report.add(f"kernel: {name}", shard.rows, statistics.median(times), batch=m, appended=sorted(counts))
+
+    for block, warps in ((1024, 4), (2048, 8), (1024, 2), (2048, 4), (512, 2), (4096, 8)):
+        timed(
+            f"counting, block {block}, warps {warps}", 1,
+            lambda lists, b=block, w=warps: gpu_launch.append_by_counting(shard, lists, 0, shard.rows, b, w),
+        )  # fmt: skip
+    for block, warps in ((1024, 4), (512, 4)):
+        timed(
+            f"counting, block {block}, warps {warps}", 64,
+            lambda lists, b=block, w=warps: gpu_launch.append_by_counting(shard, lists, 0, shard.rows, b, w),
+        )  # fmt: skip
+    for pieces, span, ahead in (
+        (8, 8192, True), (8, 4096, True), (8, 32768, True), (8, 8192, False), (4, 8192, True), (4, 8192, False),
+    ):  # fmt: skip
+        timed(
+            f"tensor, pieces {pieces}, span {span}, ahead {ahead}", 64,
+            lambda lists, p=pieces, s=span, a=ahead: gpu_launch.append_by_tensor_cores(
+                shard, lists, 0, shard.rows, p, s, a
+            ),
+        )  # fmt: skip
+
+
+def billion(report: Report, words: Any, index: GpuIndex) -> None:
+    """Whole searches, wall clock with the answer in host memory; the bars."""
     from gpu_bare import Bare, exact
 
     n = len(words)
-    index = GpuIndex([(words, 0)], ["cuda:0"])
-    bare = Bare(words[:, 0])
-    fresh = {m: queries_of(words, m, True) for m in (1, *batches)}
-    on_device = torch.from_numpy(fresh[64].words.view(np.int64)[:, 0].copy()).cuda()
-    keys = exact(words[:, 0], int(on_device[0]), 100).cpu().numpy()
-    for m, queries in fresh.items():
-        hits = index.search(queries, 100)
-        if m == 64 and not np.array_equal(hits.distances[0].astype(np.int64) << 40 | hits.positions[0], keys):
-            raise SystemExit("the answer is not that of a sort by (distance, position)")
-    runs = {f"ours {m}": lambda m=m: index.search(fresh[m], 100) for m in fresh}
-    runs |= {"bare 1": lambda: bare.run(on_device[:1]), "bare 64": lambda: bare.run(on_device)}
-    runs["read"] = lambda: (words.sum(), torch.cuda.synchronize())
-    seconds = interleaved(runs, repeats)
-    rows = []
-    for name, value in seconds.items():
-        engine, m = (*name.split(), "1")[:2]
-        rows.append(
-            {"engine": {"ours": "kinhash", "bare": "bare scan, no answer", "read": "torch.sum"}[engine], "N": n,
-             "bits": 64, "batch": int(m), "k": 100 if engine == "ours" else None, "codes": "uniform",
-             "seconds": value, "comparisons_per_second": n * int(m) / value}
-        )  # fmt: skip
-    checks = [
-        Check(f"batch {m}: comparisons/s", n * m / seconds[f"ours {m}"], 1.5e12) for m in batches if m >= 64
-    ]
-    checks.append(
-        Check(
-            "one query against a bare scan of the same codes",
-            seconds["ours 1"] / seconds["bare 1"],
-            1.25,
-            at_least=False,
-        )
+    queries = {m: fresh(m, 1) for m in (1, *BATCHES)}
+    for m, asked in queries.items():
+        for _ in range(2):
+            hits = index.search(asked, K)
+        keys = hits.distances.astype(np.int64) << 40 | hits.positions
+        if not np.array_equal(keys[m - 1], exact(words, on_gpu(asked)[m - 1], K).numpy()):
+            raise AssertionError(f"wrong: a billion codes, batch {m}")
+    report.say("exact at a billion")
+    bare, one = Bare(words[:, 0]), on_gpu(queries[1])[:, 0].contiguous()
+    runs: dict[Any, Callable[[], object]] = {m: lambda q=q: index.search(q, K) for m, q in queries.items()}
+    runs["read"], runs["scan"] = bare.read, lambda: bare.scan(one)
+    seconds = interleaved(runs, 15)
+    report.say(
+        f"in turns with these: bare read {seconds['read'] * 1e3:.3f} ms, scan {seconds['scan'] * 1e3:.3f} ms"
     )
-    return rows, checks
+    for m in queries:
+        report.add("kinhash", n, seconds[m], batch=m, k=K)
+    for m in BATCHES:
+        report.checks.append(Check(f"batch {m}: comparisons/s", n * m / seconds[m], 1.5e12))
+    for name in ("scan", "read"):
+        report.checks.append(
+            Check(f"one query against a bare {name}", seconds[1] / seconds[name], 1.25, at_least=False)
+        )
 
 
-def other_cases(repeats: int) -> list[dict[str, Any]]:
-    """Longer codes, other k, clustered codes, a radius; and torch's matrix product where its signs fit in memory."""
-    import torch
-    from gpu_bare import matrix_product, signs
+def without_graph(report: Report, index: GpuIndex) -> None:
+    """The same search with its kernels launched one by one: a fresh index remembers no graph."""
+    from kinhash.kernels.gpu_graph import Replays
 
-    rows = []
-    tenth = BILLION // 10
-    for name, width in (("uniform", 1), ("clustered", 1), ("uniform", 2), ("uniform", 4), ("uniform", 8)):
-        words = clustered_words(tenth, 5) if name == "clustered" else random_words(tenth, width, 5)
+    class Forgetful(Replays):
+        def _replay(self, *given: Any) -> None:
+            return None
+
+    kept = index._replays
+    try:
+        index._replays = [Forgetful() for _ in kept]
+        queries = {m: fresh(m, 1) for m in (1, 64)}
+        runs = {m: lambda q=q: index.search(q, K) for m, q in queries.items()}
+        for m, seconds in interleaved(runs, 7, warm=2).items():
+            report.add("kinhash, kernels launched one by one", len(index), seconds, batch=m, k=K)
+    finally:
+        index._replays = kept
+
+
+def other_cases(report: Report, n: int) -> None:
+    """Longer codes, other k, clustered codes, a radius."""
+    for kind, width in (("uniform", 1), ("clustered", 1), ("uniform", 2), ("uniform", 4)):
+        words = clustered_words(n, width, 5) if kind == "clustered" else random_words(n, width, 5)
         index = GpuIndex([(words, 0)], ["cuda:0"])
-        runs = {}
+        runs: dict[tuple[int, int | None, int | None], Callable[[], object]] = {}
         for m in (1, 64):
-            queries = queries_of(words, m, name == "uniform")
+            queries = fresh(m, width) if kind == "uniform" else stored(words, m)
             for k in (10, 100, 1000) if width == 1 else (100,):
-                runs["kinhash", m, k, None] = lambda q=queries, k=k, i=index: i.search(q, k)
+                runs[m, k, None] = lambda i=index, q=queries, k=k: i.search(q, k)
             if width == 1:
-                runs["kinhash", m, None, 8] = lambda q=queries, i=index: i.within(q, 8)
-            if name == "uniform" and width == 1:
-                product, halves = (
-                    signs(words[:, 0]),
-                    signs(torch.from_numpy(queries.words.view(np.int64)[:, 0].copy()).cuda()),
-                )
-                runs["torch, half-precision product and topk", m, 100, None] = lambda h=halves, p=product: (
-                    matrix_product(p, h, 100)
-                )
-        for (engine, m, k, radius), seconds in interleaved(runs, repeats).items():
-            rows.append(
-                {"engine": engine, "N": tenth, "bits": 64 * width, "batch": m, "k": k, "radius": radius, "codes": name,
-                 "seconds": seconds, "comparisons_per_second": tenth * m / seconds}
-            )  # fmt: skip
+                runs[m, None, 8] = lambda i=index, q=queries: i.within(q, 8)
+        for (m, k, radius), seconds in interleaved(runs, 5, warm=2).items():
+            report.add("kinhash", n, seconds, bits=64 * width, batch=m, k=k, radius=radius, codes=kind)
         del index, words, runs
-        product = halves = None
-    return rows
+
+
+def rivals(report: Report, n: int) -> None:
+    """What one writes with torch, and our own plain path, at a tenth of the size: their temporaries are large."""
+    from gpu_bare import matrix_product, signs, xor_and_topk
+
+    from kinhash.kernels import gpu_plain
+
+    words = random_words(n, 1, 5)
+    index = GpuIndex([(words, 0)], ["cuda:0"])
+    product = signs(words[:, 0])
+    for m in (1, 64):
+        queries = fresh(m, 1)
+        asked = on_gpu(queries)[:, 0].contiguous()
+        halves = signs(asked)
+        runs: dict[str, Callable[[], Any]] = {
+            "kinhash": lambda q=queries: index.search(q, K),
+            "kinhash, torch alone": lambda q=queries: gpu_plain.k_nearest(index._shards[0], q.words, K),
+            "torch, exclusive or, bit tricks, topk": lambda a=asked: xor_and_topk(words[:, 0], a, K),
+            "torch, half-precision product, topk": lambda h=halves: matrix_product(product, h, K),
+        }
+        hits = index.search(queries, K)
+        keys = hits.distances.astype(np.int64) << 40 | hits.positions
+        for name in ("kinhash, torch alone", "torch, exclusive or, bit tricks, topk"):
+            if not np.array_equal(np.asarray(runs[name]()), keys):
+                raise AssertionError(f"{name} differs")
+        for name, seconds in interleaved(runs, 3).items():
+            report.add(name, n, seconds, batch=m, k=K)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--check", action="store_true", help="only the bars, no result file")
+    parser.add_argument("--check", action="store_true", help="exactness and the bars, no result file")
     parser.add_argument(
         "--rows", type=int, default=BILLION, help="codes of the large case (8 bytes each, twice)"
     )
@@ -145,19 +322,34 @@ def main() -> int:
     if not torch.cuda.is_available():
         print("skipped: torch sees no GPU")
         return 0
-    rows, checks = against_the_billion(
-        random_words(args.rows, 1, 3), 7 if args.check else 21, (64,) if args.check else (8, 32, 64, 256)
-    )
+    report = Report()
+    for width in (1,) if args.check else (1, 2, 4):
+        report.section(f"exactness, {64 * width} bits", exactness, width, ["cuda:0"])
+    report.section("exactness, three shards", exactness, 1, ["cuda:0"] * 3)
+    words = random_words(args.rows, 1, 3)
+    index = GpuIndex([(words, 0)], ["cuda:0"])
+    report.section("yardsticks", yardsticks, words)
+    report.section("whole searches", billion, words, index)
     if not args.check:
-        rows += other_cases(7)
-        write_result("search", "gpu", packages=("torch", "triton"), folder=args.folder, rows=rows)
-        for row in rows:
-            print(
-                "  ".join(
-                    f"{value:.4g}" if isinstance(value, float) else str(value) for value in row.values()
-                )
-            )
-    return verdict(checks)
+        report.section("shapes of kernels", shapes, index)
+        report.section("without a graph", without_graph, index)
+        del index, words
+        report.section("other cases", other_cases, args.rows // 10)
+        report.section("rivals", rivals, args.rows // 10)
+        metrics = {"answers_compared": report.compared, "broken_sections": report.broken}
+        path = write_result(
+            "search",
+            "gpu",
+            packages=("torch", "triton"),
+            folder=args.folder,
+            metrics=metrics,
+            rows=report.rows,
+        )
+        report.say(f"wrote {path}")
+    status = verdict(report.checks)
+    if report.broken:
+        print(f"FAIL sections that broke: {', '.join(report.broken)}")
+    return 1 if report.broken or not report.checks else status
 
 
 if __name__ == "__main__":

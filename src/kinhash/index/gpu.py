@@ -12,10 +12,10 @@ from kinhash.codes import Codes
 from kinhash.errors import InputError
 from kinhash.index.hits import Hits, RaggedHits
 from kinhash.index.scan import checked_k, checked_radius
-from kinhash.kernels import gpu_scan
+from kinhash.kernels import gpu_nearest, gpu_plain, gpu_within
+from kinhash.kernels.gpu_graph import Replays
+from kinhash.kernels.gpu_shard import ROW_BITS, ROW_MASK, checked_devices, has_kernels, is_tensor, upload
 from kinhash.kernels.threads import map_blocks
-
-_ROW = (1 << gpu_scan.ROW_BITS) - 1
 
 
 class GpuIndex:
@@ -24,7 +24,7 @@ class GpuIndex:
     The database is `Codes`, or chunks (words, position of the first row) in ascending order of position; words
     are (n, width) uint64 arrays, or int64 tensors that may already be on a GPU. They are copied. Every device takes an
     equal share of the rows; answers are those of one stable sort by (distance, position), on one device or on ten.
-    Codes have at most 512 bits.
+    Codes have at most 512 bits. Without Triton, and on a 'cpu' that is named, torch alone gives the same answers later.
     """
 
     def __init__(
@@ -33,7 +33,7 @@ class GpuIndex:
         self.bits = database.bits if isinstance(database, Codes) else None
         chunks = [(database.words, 0)] if isinstance(database, Codes) else list(database)
         chunks, self._width = _checked(chunks)
-        used = gpu_scan.checked_devices(devices)
+        used = checked_devices(devices)
         lengths = [len(words) for words, _ in chunks]
         self._starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)  # first row of every chunk
         self._bases = np.array([base for _, base in chunks], dtype=np.int64)
@@ -41,9 +41,10 @@ class GpuIndex:
         self._shards, self._offsets, lo = [], [], 0
         for device, hi in zip(used, ends, strict=True):
             if hi > lo:
-                self._shards.append(gpu_scan.upload(_between(chunks, lo, hi), device))
+                self._shards.append(upload(_between(chunks, lo, hi), device))
                 self._offsets.append(lo)
             lo = hi
+        self._replays = [Replays() if has_kernels(shard.words.device) else None for shard in self._shards]
 
     def __len__(self) -> int:
         return int(self._starts[-1])
@@ -60,15 +61,20 @@ class GpuIndex:
         parts: list[NDArray[np.int64]] = [np.empty(0, np.int64)] * len(self._shards)
 
         def run(i: int, _stop: int) -> None:
-            shard = self._shards[i]
-            parts[i] = gpu_scan.k_nearest(shard, queries.words, min(k, shard.rows)) + self._offsets[i]
+            shard, replays = self._shards[i], self._replays[i]
+            nearest = min(k, shard.rows)
+            if replays is None:
+                keys = gpu_plain.k_nearest(shard, queries.words, nearest)
+            else:
+                keys = gpu_nearest.k_nearest(shard, queries.words, nearest, replays)
+            parts[i] = keys + self._offsets[i]
 
         if len(queries):
             map_blocks(run, len(self._shards), 1, len(self._shards))
         else:
             parts = [np.empty((0, k), np.int64)]
         keys = merged(parts, k)
-        return Hits(self._positions(keys & _ROW), (keys >> gpu_scan.ROW_BITS).astype(np.int32))
+        return Hits(self._positions(keys & ROW_MASK), (keys >> ROW_BITS).astype(np.int32))
 
     def within(self, queries: Codes, radius: int) -> RaggedHits:
         """Every code at Hamming distance <= radius of every query, in (distance, position) order."""
@@ -77,13 +83,14 @@ class GpuIndex:
         parts: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = [_NO_KEYS] * len(self._shards)
 
         def run(i: int, _stop: int) -> None:
-            counts, keys = zip(*gpu_scan.within(self._shards[i], queries.words, radius), strict=True)
+            within = gpu_plain.within if self._replays[i] is None else gpu_within.within
+            counts, keys = zip(*within(self._shards[i], queries.words, radius), strict=True)
             parts[i] = np.concatenate(counts), np.concatenate(keys) + self._offsets[i]
 
         if len(queries):
             map_blocks(run, len(self._shards), 1, len(self._shards))
         offsets, keys = merged_ragged(parts)
-        return RaggedHits(offsets, self._positions(keys & _ROW), (keys >> gpu_scan.ROW_BITS).astype(np.int32))
+        return RaggedHits(offsets, self._positions(keys & ROW_MASK), (keys >> ROW_BITS).astype(np.int32))
 
     def _check(self, queries: Codes) -> None:
         if queries.words.shape[1] != self._width or self.bits not in (None, queries.bits):
@@ -130,7 +137,7 @@ def _checked(chunks: Sequence[tuple[Any, int]]) -> tuple[list[tuple[Any, int]], 
     width = chunks[0][0].shape[-1]
     end = 0
     for words, base in chunks:
-        wanted = "torch.int64" if gpu_scan.is_tensor(words) else "uint64"
+        wanted = "torch.int64" if is_tensor(words) else "uint64"
         if str(words.dtype) != wanted or words.ndim != 2 or words.shape[1] != width:
             raise InputError(
                 f"a chunk is an (n, {width}) {wanted} array, got shape {tuple(words.shape)} of {words.dtype}"
