@@ -59,6 +59,13 @@ def test_every_kind_of_input_gives_the_same_codes(
         encoder.encode(folder),
     ]
     assert all(other == codes for other in same)
+    np.save(folder / "pictures.npy", arrays)
+    assert encoder.encode(folder / "pictures.npy") == codes
+    two = encoder.encode_all(Dataset("x", Split(images=arrays[:3]), Split(images=arrays[3:]), ()))
+    assert two.codes == codes
+    assert two.ids[2:4] == ["train/2", "test/0"]
+    one_part = Dataset("x", Split(images=list(arrays)), Split(images=[]), ())
+    assert encoder.encode(one_part) == codes
     assert encoder.encode(files[2]) == encoder.encode(arrays[2]) == codes[2]
     assert encoder.encode(Image.fromarray(arrays[2])) == codes[2]
     assert len(encoder.encode([])) == 0
@@ -164,10 +171,8 @@ def test_features_leave_broken_pictures_out(folder: Path) -> None:
 
 
 def test_what_cannot_be_encoded_is_said(encoder: HashEncoder, tmp_path: Path, arrays: np.ndarray) -> None:
-    split = Split(images=arrays)
     vectors = HashEncoder(HashNetwork(build_backbone("none", inputs=4), 8))
     for things, message in [
-        (Dataset("x", split, split, ()), "two splits"),
         (tmp_path, "holds no pictures"),
         ([3j], "neither a path"),
         (np.zeros((2, 3, 4, 5)), "neither pictures"),

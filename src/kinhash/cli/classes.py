@@ -38,7 +38,7 @@ def suggest(names: Path, out: Path | None, force: bool) -> None:
     out = out or names.with_suffix(".senses.csv")
     if out.exists() and not force:
         raise InputError(f"{out} exists and may hold choices; name another file with --out, or pass --force")
-    wanted = _read_names(names)
+    wanted = read_names(names)
     wordnet = load_wordnet()
     found = candidates(wordnet, wanted)
     write_candidates(out, wordnet, found)
@@ -76,7 +76,8 @@ def check(table: Path) -> None:
     click.echo(f"{table}: {len(chosen)} classes, all chosen")
 
 
-def _read_names(path: Path) -> list[str]:
+def read_names(path: Path) -> list[str]:
+    """Class names, one per line."""
     try:
         names = [line.strip() for line in path.read_text("utf-8").splitlines() if line.strip()]
     except FileNotFoundError:

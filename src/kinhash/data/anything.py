@@ -1,4 +1,4 @@
-"""Whatever a caller may hold -> a `Split`: paths, folders, pictures, arrays, embeddings, or a split as it is."""
+"""Whatever a caller may hold -> a `Split`: paths, folders, pictures, arrays, embeddings, data sets, or a split as it is."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from kinhash.data.embeddings import load_array
 from kinhash.data.images import FilePart, Source
 from kinhash.data.splits import Dataset, Split
 from kinhash.errors import InputError, NotFoundError
@@ -37,14 +38,14 @@ SUFFIXES = frozenset(
 
 
 def as_split(things: Any) -> Split:
-    """One picture or row of numbers, several of them, a folder (all pictures below it), or a split.
+    """One picture or row of numbers, several of them, a folder (all pictures below it), an npy file, or a data set.
 
     Ids are paths where there are any (below a folder: relative ones), else positions.
     """
     if isinstance(things, Split):
         return things
     if isinstance(things, Dataset):
-        raise InputError("a dataset has two splits: pass dataset.train or dataset.test")
+        return things.whole()
     if isinstance(things, str | os.PathLike):
         return _path(Path(things))
     if isinstance(things, bytes | FilePart | Image.Image):
@@ -68,6 +69,8 @@ def is_picture(name: str) -> bool:
 
 
 def _path(path: Path) -> Split:
+    if path.is_file() and path.suffix == ".npy":
+        return _array(load_array(path))
     if path.is_file():
         return Split(images=[path], ids=[str(path)])
     if not path.is_dir():

@@ -1,17 +1,18 @@
-"""`dataset`: data sets by name."""
+"""`dataset`: data sets by name, or whatever lies at a path."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 from kinhash.data.cifar import cifar100, cifar100_sample
-from kinhash.data.embeddings import embeddings
+from kinhash.data.embeddings import embeddings, holds_embeddings
 from kinhash.data.folders import image_folder, imagenet, tiny_imagenet
-from kinhash.data.manifests import manifest
+from kinhash.data.manifests import is_manifest, manifest
 from kinhash.data.splits import Dataset
-from kinhash.errors import InputError
+from kinhash.errors import InputError, NotFoundError
 
 _READERS: Mapping[str, Callable[..., Dataset]] = {
     "cifar100": cifar100,
@@ -25,20 +26,46 @@ _READERS: Mapping[str, Callable[..., Dataset]] = {
 _NEED_ROOT = ("embeddings", "folder", "manifest")
 
 
-def dataset(name: str, root: str | os.PathLike[str] | None = None, **options: Any) -> Dataset:
-    """The data set `name`, read from `root`.
+def dataset(
+    name: str | os.PathLike[str], root: str | os.PathLike[str] | None = None, **options: Any
+) -> Dataset:
+    """The data set `name`, read from `root`; or what lies at a path, which is then the only argument.
 
     "cifar100", "imagenet", "tiny-imagenet": `root` is their folder or the one above; without it $KINHASH_DATA and
     the cache are searched. "cifar100-sample" comes with the package. "folder" (a folder per class), "manifest" (csv,
-    jsonl, parquet), "embeddings" (npy, parquet): your own. Options are those of the function that reads it.
+    jsonl, parquet), "embeddings" (npy, parquet): your own; a path in place of the name is taken for one of these
+    three by what it holds. Options are those of the function that reads it.
     """
     if name not in _READERS:
-        raise InputError(f"there is no data set {name!r}; known are {', '.join(_READERS)}")
+        name, root = _kind_of(name, root), name
     if root is None and name in _NEED_ROOT:
         raise InputError(f"data set {name!r} needs root=PATH, the file or folder to read")
     try:
-        return _READERS[name](root, **options)
+        return _READERS[str(name)](root, **options)
     except TypeError as error:
         if "unexpected keyword" not in str(error):
             raise
         raise InputError(f"data set {name!r}: {error}") from error
+
+
+def _kind_of(name: str | os.PathLike[str], root: str | os.PathLike[str] | None) -> str:
+    """Which of one's own kinds of data the path `name` holds."""
+    known = f"known names are {', '.join(_READERS)}"
+    if root is not None:
+        raise InputError(
+            f"there is no data set {os.fspath(name)!r}; {known}. A path is given alone, without root"
+        )
+    path = Path(name)
+    if not path.exists():
+        raise NotFoundError(
+            f"there is no data set {os.fspath(name)!r}, and no file or folder of that name; {known}"
+        )
+    if holds_embeddings(path):
+        return "embeddings"
+    if path.is_dir():
+        return "folder"
+    if is_manifest(path):
+        return "manifest"
+    raise InputError(
+        f"{path} is neither a folder of pictures, nor a manifest (csv, tsv, jsonl, parquet), nor embeddings (npy, parquet)"
+    )

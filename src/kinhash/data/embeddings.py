@@ -12,7 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from kinhash.data.labels import numbered
-from kinhash.data.picture_tables import column_values, read_parquet
+from kinhash.data.picture_tables import column_values, parquet_columns, read_parquet
 from kinhash.data.splits import Dataset, Split, checked_vectors
 from kinhash.errors import FormatError, InputError, NotFoundError
 
@@ -44,6 +44,16 @@ def embeddings(root: str | os.PathLike[str], classes: Sequence[str] | None = Non
     if len(splits) == 1:
         splits.append(splits[0].take([]))
     return Dataset("embeddings", splits[0], splits[1], names)
+
+
+def holds_embeddings(path: Path) -> bool:
+    """Whether `embeddings` is what reads this file or folder: npy, or parquet with a column of vectors."""
+    if path.is_dir():
+        train = _part(path, ("train",))
+        return train is not None and holds_embeddings(train)
+    if path.suffix == ".parquet":
+        return bool(set(VECTORS) & set(parquet_columns(path)))
+    return path.suffix == ".npy"
 
 
 def _part(folder: Path, names: Sequence[str]) -> Path | None:
@@ -99,4 +109,4 @@ def _stacked(values: pa.Array, path: Path, column: str) -> NDArray[np.float32]:
     return checked_vectors(flat.reshape(len(values), -1), f"{path}, column {column!r},")
 
 
-__all__ = ["embeddings", "load_array"]
+__all__ = ["embeddings", "holds_embeddings", "load_array"]

@@ -26,6 +26,12 @@ COLUMNS = {
     "split": ("split",),
 }
 TEST = ("test", "val", "dev", "valid", "validation")
+SUFFIXES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")
+
+
+def is_manifest(path: Path) -> bool:
+    """Whether the file is of a kind that `manifest` reads."""
+    return path.suffix.lower() in SUFFIXES
 
 
 def manifest(

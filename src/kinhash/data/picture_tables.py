@@ -32,6 +32,14 @@ def read_parquet(paths: Sequence[Path]) -> pa.Table:
         raise FormatError(f"{paths[0]} cannot be read as parquet: {error}") from error
 
 
+def parquet_columns(path: Path) -> list[str]:
+    """The names of the columns, without reading any row."""
+    try:
+        return list(pq.read_schema(path).names)
+    except (pa.ArrowException, OSError) as error:
+        raise FormatError(f"{path} cannot be read as parquet: {error}") from error
+
+
 def picture_bytes(table: pa.Table, name: str) -> tuple[list[bytes], list[str | None]]:
     """The encoded pictures of a table and the paths they once had."""
     column = next((column for column in PICTURES if column in table.column_names), None)

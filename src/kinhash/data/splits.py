@@ -128,8 +128,45 @@ class Dataset:
                     f"{self.name}: both splits must list the dataset's {len(self.classes)} classes"
                 )
 
+    def whole(self) -> Split:
+        """All rows, those of `train` before those of `test`; ids that occur in both begin with the part's name."""
+        if not len(self.test):
+            return self.train
+        return joined(self.train, self.test)
+
     def __repr__(self) -> str:
         return f"Dataset({self.name!r}, train={len(self.train)}, test={len(self.test)}, {len(self.classes)} classes)"
+
+
+def joined(train: Split, test: Split) -> Split:
+    """The rows of both parts of a data set as one split."""
+    ids = [*train.ids, *test.ids]
+    if len(set(ids)) != len(ids):
+        ids = [f"train/{name}" for name in train.ids] + [f"test/{name}" for name in test.ids]
+    return Split(
+        images=_both_images(train.images, test.images),
+        labels=_both(train.labels, test.labels),
+        classes=train.classes,
+        ids=ids,
+        captions=None if train.captions is None else [*train.captions, *(test.captions or [])],
+        vectors=_both(train.vectors, test.vectors),
+        broken=[*train.broken, *test.broken],
+    )
+
+
+def _both(first: NDArray[Any] | None, second: NDArray[Any] | None) -> NDArray[Any] | None:
+    return None if first is None or second is None else np.concatenate([first, second])
+
+
+def _both_images(
+    first: Pixels | list[Source] | None, second: Pixels | list[Source] | None
+) -> Pixels | list[Source] | None:
+    if first is None or second is None:
+        return None
+    arrays = isinstance(first, np.ndarray) and isinstance(second, np.ndarray)
+    if arrays and first.shape[1:] == second.shape[1:]:
+        return np.concatenate([first, second])
+    return [*first, *second]
 
 
 def checked_vectors(values: ArrayLike, where: str = "the embeddings") -> Vectors:

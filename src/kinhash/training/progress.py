@@ -66,5 +66,5 @@ class TrainingBar:
         return {
             "epoch": f"{epoch}/{self.epochs}",
             "losses": " ".join(f"{name} {value:.4f}" for name, value in losses.items()),
-            "rate": f"{self.rate():,.0f}/s" if self.done > self.first else "",
+            "rate": f"{self.rate():,.0f} samples/s" if self.done > self.first else "",
         }

@@ -1,0 +1,62 @@
+"""A folder of codes with what they stand for: codes.json and its npy, items.csv, and floats.npy where asked for."""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinhash.codes import Codes
+from kinhash.errors import FormatError, StorageError
+
+ITEMS, FLOATS = "items.csv", "floats.npy"
+
+
+@dataclass(frozen=True, eq=False)
+class Items:
+    """Codes, one id each, and where they are known one class name each."""
+
+    codes: Codes
+    ids: Sequence[str]
+    labels: Sequence[str] | None = None
+    floats: NDArray[np.float32] | None = None
+
+    def save(self, folder: Path) -> None:
+        """Write the folder; items.csv has the columns `id` and, with labels, `label`."""
+        self.codes.save(folder)
+        columns = [self.ids] if self.labels is None else [self.ids, self.labels]
+        part = folder / f"{ITEMS}.part"
+        try:
+            with open(part, "w", newline="", encoding="utf-8") as file:
+                writer = csv.writer(file)
+                writer.writerow(["id", "label"][: len(columns)])
+                writer.writerows(zip(*columns, strict=True))
+            os.replace(part, folder / ITEMS)
+            if self.floats is not None:
+                np.save(folder / FLOATS, self.floats)
+        except OSError as error:
+            raise StorageError(f"cannot write the list of items to {folder}: {error}") from error
+
+
+def read_items(folder: Path) -> Items:
+    """What `Items.save` wrote; the floats stay where they are."""
+    codes = Codes.load(folder)
+    path = folder / ITEMS
+    if not path.is_file():
+        return Items(codes, [str(i) for i in range(len(codes))])
+    try:
+        with open(path, newline="", encoding="utf-8") as file:
+            rows = list(csv.DictReader(file, strict=True))
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise FormatError(f"{path} cannot be read as csv: {error}") from error
+    if len(rows) != len(codes) or any(row.get("id") is None for row in rows):
+        raise FormatError(
+            f"{path} lists {len(rows)} items with ids, but there are {len(codes)} codes beside it"
+        )
+    labels = [row["label"] for row in rows] if rows and "label" in rows[0] else None
+    return Items(codes, [row["id"] for row in rows], labels)

@@ -1,0 +1,67 @@
+"""`--semantics` on the command line: the texts that `kinhash.semantics` takes, files, or what an encoder carries."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kinhash.errors import FormatError, InputError
+
+if TYPE_CHECKING:
+    from kinhash.meaning.semantics import Semantics
+
+SPEC_HELP = (
+    "wordnet, tree:FILE (lines `parent child`), tree:cifar100, labels (no class is nearer than another), "
+    "FILE.npy (a matrix of distances, or with --metric embeddings of the classes), or the folder of an encoder"
+)
+
+
+def semantics_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """--measure, --variant, --table, --metric: the options of kh.semantics."""
+    for option in (
+        click.option(
+            "--metric", type=click.Choice(["manhattan", "cosine"]), help="FILE.npy holds embeddings."
+        ),
+        click.option(
+            "--table", help="wordnet, tree: what class names mean, a csv file of `kinhash classes suggest`."
+        ),
+        click.option("--variant", type=click.Choice(["symmetric", "nltk", "barz"]), help="Of the measure."),
+        click.option(
+            "--measure", type=click.Choice(["wup", "lcs"]), help="wordnet, tree: how likeness is taken."
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def read_semantics(spec: str, classes: Sequence[str], options: dict[str, Any]) -> Semantics:
+    """The `Semantics` of `classes` that `spec` describes; `options` that are None count as not given."""
+    import kinhash as kh
+    from kinhash.data.embeddings import load_array
+
+    given = {name: value for name, value in options.items() if value is not None}
+    path = Path(spec)
+    if (path / "encoder.json").is_file():
+        if given:
+            raise InputError(f"the semantics of {path} are finished: --{min(given)} cannot change them")
+        return _of_encoder(path / "encoder.json")
+    if path.suffix == ".npy":
+        return kh.semantics(load_array(path), classes, **given)
+    return kh.semantics(spec, list(classes), **given)
+
+
+def _of_encoder(path: Path) -> Semantics:
+    """The semantics card of an encoder, without loading its network."""
+    from kinhash.meaning.semantics import Semantics
+
+    try:
+        card = json.loads(path.read_text(encoding="utf-8"))["semantics"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise FormatError(f"{path} is damaged: {error!r}") from error
+    if card is None:
+        raise InputError(f"{path} carries no semantics: it was trained on target vectors; name others")
+    return Semantics.from_card(card)
