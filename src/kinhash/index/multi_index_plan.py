@@ -1,0 +1,190 @@
+"""How multi-index hashing cuts codes into keys, and what a search is expected to cost: measured on a sample.
+
+Every choice here changes speed alone; answers are exact whatever the plan.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import comb
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinhash.codes import Codes
+from kinhash.index import scan
+from kinhash.kernels.multi_search import Prices
+
+Keys = list[NDArray[np.int64]]
+
+# nanoseconds, measured by benchmarks/multi_index.py on the machine that its results name; ratios are what matters
+PROBE, ENTRY, LEAN_ENTRY, CODE = 12.0, 0.5, 6.0, 12.0
+_SCAN_MANY, _SCAN_ONE, _SCAN_CACHED = (
+    0.026,
+    0.26,
+    0.09,
+)  # per word: in a large batch; alone; alone from the cache
+_CACHE = 1 << 24  # bytes
+_FREE = 0.15  # share of the scan's price that a search may spend before it asks which is cheaper
+
+_SAMPLE = 16384  # codes whose bits are looked at
+_ASKED = 64  # of them used as queries
+_K = 10  # neighbours that a typical search wants
+_LONGEST, _SHORTEST = 26, 6  # bits of a key
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The bits of every key, and what was measured about the codes."""
+
+    bits: int
+    keys: Keys
+    entries: NDArray[
+        np.float64
+    ]  # (rounds,) entries that a query of the data is expected to read in each round
+    met: NDArray[np.float64]  # (rounds + 1, bits + 2), as in Prices
+
+    def prices(self, n: int, batch: int, *, lean: bool, bounded: bool) -> Prices:
+        """What a search among n codes costs in a batch; not bounded: the scan is never asked."""
+        entry = LEAN_ENTRY if lean else ENTRY
+        scanned = scan_price(n, -(-self.bits // 64), batch) if bounded else np.inf
+        return Prices(
+            PROBE,
+            entry,
+            CODE,
+            scanned,
+            _FREE * scanned,
+            _cumulative(self.keys, self.entries, entry),
+            self.met,
+        )
+
+
+def scan_price(n: int, width: int, batch: int) -> float:
+    """Nanoseconds per query that the scan of n codes takes in a batch of this size."""
+    one = _SCAN_CACHED if 8 * n * width <= _CACHE else _SCAN_ONE
+    return n * width * (_SCAN_MANY + one / max(1, batch))
+
+
+def make_plan(codes: Codes, tables: int | None, *, lean: bool, threads: int | None) -> Plan:
+    """The number of tables with the least expected cost (or the one asked for), correlated bits kept apart."""
+    sample = _spaced(codes, _SAMPLE)
+    bits = sample.to_bits()
+    useful = _varying(bits)
+    unlike = _correlations(bits[:, useful]) ** 2
+    queries = _spaced(sample, _ASKED)
+    radii = scan.k_nearest(queries, codes, min(_K + 1, len(codes)), threads=threads).distances[:, -1]
+    scanned = scan_price(len(codes), codes.words.shape[1], 1000)
+    best: tuple[float, Keys, NDArray[np.float64]] | None = None
+    for number in [tables] if tables else _numbers(len(useful), len(codes)):
+        keys = [useful[key] for key in spread(unlike, number)]
+        entries = _expected_entries(bits, queries.to_bits(), keys, codes.bits, len(codes))
+        prices = _cumulative(keys, entries, LEAN_ENTRY if lean else ENTRY)
+        cost = float(np.minimum(prices[radii + 1], scanned).mean()) + PROBE * number
+        if best is None or cost < best[0]:
+            best = cost, keys, entries
+    assert best is not None
+    return Plan(codes.bits, best[1], best[2], _met_shares(codes.bits, tuple(len(key) for key in best[1])))
+
+
+def longest_key(n: int) -> int:
+    """Bits of a key such that the bounds of its buckets take at most two bytes per code."""
+    return int(np.clip(int(np.log2(max(n, 1))) - 1, _SHORTEST, _LONGEST))
+
+
+def fewest_tables(bits: int, n: int) -> int:
+    """Tables that cover all bits with keys short enough."""
+    return -(-bits // longest_key(n))
+
+
+def spread(unlike: NDArray[np.float64], tables: int) -> Keys:
+    """Bits dealt to tables of equal size, each to the table whose bits it is least correlated with.
+
+    `unlike` is the matrix of squared correlations. Bits that follow each other would leave the buckets of their
+    table uneven: a few crowded, most of them empty.
+    """
+    number = len(unlike)
+    room = [(number + j) // tables for j in range(tables)][::-1]
+    keys: list[list[int]] = [[] for _ in range(tables)]
+    order = np.argsort(-unlike.sum(axis=1).round(2), kind="stable")  # the most correlated first
+    for bit in order:
+        free = [j for j in range(tables) if len(keys[j]) < room[j]]
+        chosen = min(free, key=lambda j: (round(float(unlike[bit, keys[j]].sum()), 2), len(keys[j]), j))
+        keys[chosen].append(int(bit))
+    return [np.array(sorted(key), dtype=np.int64) for key in keys]
+
+
+def signature_bits(bits: int, keys: Keys, table: int) -> NDArray[np.int64]:
+    """Up to 32 bits outside the key of a table: those of the tables after it, in turn, then bits of no key."""
+    others = [key for key in keys[table + 1 :] + keys[:table]]
+    rest = np.setdiff1d(np.arange(bits), np.concatenate(keys))
+    return np.concatenate([*others, rest])[:32].astype(np.int64)
+
+
+def _spaced(codes: Codes, wanted: int) -> Codes:
+    """Some codes at equal distances."""
+    return codes[np.unique(np.linspace(0, len(codes) - 1, min(wanted, len(codes))).astype(np.int64))]
+
+
+def _varying(bits: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Bits that are not constant; a constant bit in a key only adds buckets that are always empty."""
+    varying = np.flatnonzero(bits.any(axis=0) & ~bits.all(axis=0))
+    return varying if len(varying) >= _SHORTEST else np.arange(bits.shape[1])
+
+
+def _correlations(bits: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Correlations between bits, 0 on the diagonal and for bits that are constant."""
+    centred = bits - bits.mean(axis=0)
+    length = np.sqrt((centred**2).sum(axis=0))
+    centred /= np.where(length > 0, length, 1)
+    correlations: NDArray[np.float64] = centred.T @ centred
+    np.fill_diagonal(correlations, 0)
+    return correlations
+
+
+def _numbers(bits: int, n: int) -> list[int]:
+    """Numbers of tables worth a look."""
+    fewest = fewest_tables(bits, n)
+    most = max(fewest, bits // _SHORTEST)
+    return sorted({min(most, number) for number in (*range(fewest, fewest + 4), 3 * fewest // 2, 2 * fewest)})
+
+
+def _expected_entries(
+    sample: NDArray[np.bool_], queries: NDArray[np.bool_], keys: Keys, bits: int, n: int
+) -> NDArray[np.float64]:
+    """Entries read in every round: pairs of sampled codes at each key distance, at least as many as chance gives."""
+    entries = np.zeros(bits + 1)
+    signs, asked = (np.where(part, 1, -1).astype(np.float32) for part in (sample, queries))
+    for j, key in enumerate(keys):
+        distances = (len(key) - asked[:, key] @ signs[:, key].T) / 2
+        counts = np.bincount(distances.round().astype(np.int64).ravel(), minlength=len(key) + 1)
+        chance = np.array([comb(len(key), s) for s in range(len(key) + 1)]) / 2.0 ** len(key)
+        expected = n * np.maximum(counts / distances.size, chance)
+        rounds = np.arange(j, bits + 1, len(keys))[: len(key) + 1]
+        entries[rounds] = expected[: len(rounds)]
+    return entries
+
+
+def _cumulative(keys: Keys, entries: NDArray[np.float64], entry: float) -> NDArray[np.float64]:
+    """Expected cost of all rounds before each one."""
+    probes = np.array([float(comb(len(keys[t % len(keys)]), t // len(keys))) for t in range(len(entries))])
+    return np.concatenate([[0.0], np.cumsum(probes * PROBE + entries * entry)])
+
+
+def _met_shares(bits: int, lengths: tuple[int, ...]) -> NDArray[np.float64]:
+    """met[t, d]: the chance that a code at distance d has been met before round t, if its d bits lie anywhere.
+
+    A code is missed while it differs in more bits of every key than that table has probed; the number of ways to
+    choose such bits is a coefficient of a product of polynomials.
+    """
+    ways = [np.array([comb(length, e) for e in range(length + 1)], dtype=np.float64) for length in lengths]
+    rest = bits - sum(lengths)
+    all_ways = np.array([float(comb(bits, d)) for d in range(bits + 1)])
+    met = np.ones((bits + 2, bits + 2))
+    for t in range(bits + 2):
+        product = np.array([float(comb(rest, e)) for e in range(rest + 1)])
+        for j, way in enumerate(ways):
+            missed = way.copy()
+            missed[: (t + len(lengths) - 1 - j) // len(lengths)] = 0
+            product = np.convolve(product, missed)
+        met[t, : bits + 1] = 1 - product / all_ways
+    return np.clip(met, 1e-9, 1.0)
