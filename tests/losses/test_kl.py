@@ -13,6 +13,7 @@ from kinhash.errors import InputError
 from kinhash.losses import KLLoss
 from kinhash.losses.beta import draw, draw_table, quantiles
 from kinhash.losses.kl import share_a_class
+from kinhash.losses.pairwise import distances
 
 
 @pytest.mark.parametrize("a", [0.05, 0.1, 0.5, 1.0])
@@ -104,3 +105,11 @@ def test_refuses_bad_options_and_tiny_batches() -> None:
     ):
         with pytest.raises(InputError):
             KLLoss(**options)  # type: ignore[arg-type]
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("shape", [(3, 5, 2), (70, 130, 64), (512, 512, 100)])
+def test_the_kernel_of_distances_agrees_with_cdist(shape: tuple[int, int, int]) -> None:
+    a, b = (torch.randn(n, shape[2], device="cuda") for n in shape[:2])
+    expected = torch.cdist(a.double(), b.double(), p=1)
+    torch.testing.assert_close(distances(a, b, 1.0).double(), expected, rtol=1e-5, atol=1e-5)

@@ -12,6 +12,7 @@ from kinhash.data.targets import Targets
 from kinhash.errors import InputError
 from kinhash.losses.beta import draw, draw_table
 from kinhash.losses.gather import from_first_rank
+from kinhash.losses.pairwise import distances
 
 
 class KLLoss(nn.Module):
@@ -75,12 +76,10 @@ class KLLoss(nn.Module):
 
         The neighbour is chosen without gradient; only its one distance is computed again with it.
         """
-        with torch.no_grad():
-            exact = "donot_use_mm_for_euclid_dist"  # the fast way misjudges near neighbours
-            distances = torch.cdist(z, pool, p=float(self.norm), compute_mode=exact)
-            if banned is not None:
-                distances.masked_fill_(banned, math.inf)
-            value, index = distances.kthvalue(self.k, dim=1) if self.k > 1 else distances.min(dim=1)
+        D = distances(z.detach(), pool.detach(), float(self.norm))
+        if banned is not None:
+            D.masked_fill_(banned, math.inf)
+        value, index = D.kthvalue(self.k, dim=1) if self.k > 1 else D.min(dim=1)
         difference = z - pool[index]
         if self.norm == 1:
             return difference.abs().sum(1), value.isfinite().to(z.dtype)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+from importlib.util import find_spec
 from typing import Any
 
 import torch
@@ -59,3 +61,25 @@ def chunked(z: Tensor) -> Tensor:
     """`manhattan` for any device, in memory that does not depend on B x B x d."""
     distances: Tensor = _Chunked.apply(z)  # type: ignore[no-untyped-call]
     return distances
+
+
+def distances(a: Tensor, b: Tensor, norm: float) -> Tensor:
+    """(A, B) Minkowski distances between two sets, without gradients."""
+    with torch.no_grad():
+        if norm == 1 and runs_in_triton(a):
+            from kinhash.losses import manhattan_triton
+
+            return manhattan_triton.manhattan(a, b)[0]
+        exact = "donot_use_mm_for_euclid_dist"  # the fast way misjudges near neighbours
+        return torch.cdist(a, b, p=norm, compute_mode=exact)
+
+
+def runs_in_triton(z: Tensor) -> bool:
+    """Whether our kernels take these numbers."""
+    return z.is_cuda and z.dtype == torch.float32 and _has_triton()
+
+
+@cache
+def _has_triton() -> bool:
+    """Asked once: looking for a module walks the disk, and this runs in every step."""
+    return find_spec("triton") is not None

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
-from importlib.util import find_spec
 
 import torch
 from torch import Tensor, nn
 
 from kinhash.data.targets import Targets
 from kinhash.errors import InputError
-from kinhash.losses.pairwise import manhattan
+from kinhash.losses.pairwise import manhattan, runs_in_triton
 
 
 class SimilarityLoss(nn.Module):
@@ -43,17 +41,11 @@ class SimilarityLoss(nn.Module):
         with torch.autocast(z.device.type, enabled=False):
             z = z if z.dtype == torch.float64 else z.float()
             Y = self.target_distances(targets)
-            if z.is_cuda and z.dtype == torch.float32 and _has_triton():
+            if runs_in_triton(z):
                 from kinhash.losses import sim_triton
 
                 return sim_triton.similarity(z, Y, self.gamma, self.rho)
             return similarity(z, Y.to(z.dtype), self.gamma, self.rho)
-
-
-@cache
-def _has_triton() -> bool:
-    """Asked once: looking for a module walks the disk, and this runs in every step."""
-    return find_spec("triton") is not None
 
 
 def similarity(z: Tensor, Y: Tensor, gamma: float, rho: float) -> Tensor:

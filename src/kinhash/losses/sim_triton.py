@@ -17,24 +17,9 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-_TILE = 64  # rows and columns in a tile of pairs
+from kinhash.losses.manhattan_triton import TILE, manhattan
+
 _SPLIT = 8  # a row's gradient is summed in so many parts
-
-
-@triton.jit
-def _distances(z_t, D, sums, B, d, TILE: tl.constexpr):  # type: ignore[no-untyped-def]  # a kernel
-    """`D[i, j] = sum_k |z_ik - z_jk|` of one tile, and its sum; z_t is (d, B)."""
-    i = tl.program_id(0) * TILE + tl.arange(0, TILE)
-    j = tl.program_id(1) * TILE + tl.arange(0, TILE)
-    total = tl.zeros((TILE, TILE), tl.float32)
-    for k in range(d):
-        a = tl.load(z_t + k * B + i, mask=i < B, other=0.0)
-        b = tl.load(z_t + k * B + j, mask=j < B, other=0.0)
-        total += tl.abs(a[:, None] - b[None, :])
-    inside = (i < B)[:, None] & (j < B)[None, :]
-    tl.store(D + i[:, None].to(tl.int64) * B + j[None, :], total, mask=inside)
-    tile = tl.program_id(0) * tl.num_programs(1) + tl.program_id(1)
-    tl.store(sums + tile, tl.sum(tl.where(inside, total, 0.0)))
 
 
 @triton.jit
@@ -83,20 +68,19 @@ def _gradient(z, S2, shift, parts, B, d, TILE: tl.constexpr, WIDTH: tl.constexpr
 
 def _loss_and_gradient(z: Tensor, Y: Tensor, gamma: float, rho: float) -> tuple[Tensor, Tensor]:
     B, d = z.shape
-    tiles = -(-B // _TILE)
-    D = torch.empty(B, B, device=z.device)
-    sums = torch.empty(3, tiles, tiles, device=z.device)  # of D, of |.| w, and of S D, tile by tile
-    _distances[(tiles, tiles)](z.T.contiguous(), D, sums[0], B, d, TILE=_TILE)
+    tiles = -(-B // TILE)
+    D, total = manhattan(z, z)
+    sums = torch.empty(2, tiles, tiles, device=z.device)  # of |.| w, and of S D, tile by tile
     tiny = torch.finfo(torch.float32).tiny
-    means = torch.stack([sums[0].sum(dtype=torch.float64), Y.sum(dtype=torch.float64)]) / B**2
+    means = torch.stack([total.sum(dtype=torch.float64), Y.sum(dtype=torch.float64)]) / B**2
     means = means.clamp_min(tiny).float()
-    _compare[(tiles, tiles)](D, Y, means, sums[1], sums[2], B, float(gamma), float(rho), TILE=_TILE)
-    error, slope = sums[1:].sum((1, 2), dtype=torch.float64) / B**2
+    _compare[(tiles, tiles)](D, Y, means, sums[0], sums[1], B, float(gamma), float(rho), TILE=TILE)
+    error, slope = sums.sum((1, 2), dtype=torch.float64) / B**2
     shift = (slope / means[0]).float()
     width = min(64, max(16, triton.next_power_of_2(d)))
     parts = torch.empty(_SPLIT, B, d, device=z.device)
     grid = (tiles, _SPLIT, -(-d // width))
-    _gradient[grid](z, D, shift, parts, B, d, TILE=_TILE, WIDTH=width, SPLIT=_SPLIT)
+    _gradient[grid](z, D, shift, parts, B, d, TILE=TILE, WIDTH=width, SPLIT=_SPLIT)
     return error.float(), parts.sum(0) / (B**2 * means[0])
 
 
