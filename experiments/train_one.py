@@ -47,7 +47,8 @@ def trained(
     log = read_log(folder / "run" / "log.jsonl")
     seconds = {
         "train": log[-1]["seconds"],  # all steps since the first, with compiling and capturing
-        "call": middle - start,  # of kh.train, with what surrounds the steps; of the last call where it resumed
+        "call": middle
+        - start,  # of kh.train, with what surrounds the steps; of the last call where it resumed
         "encode": time.perf_counter() - middle,
     }
     outputs = Outputs(

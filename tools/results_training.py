@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 
 import paper
 from result_files import Group, Result, grouped, number, provenance, table
+
+from kinhash.methods.contract import LossOptions
 
 _ORDER = list(paper.ABLATIONS)
 PROTOCOL = """\
@@ -92,35 +95,21 @@ def wide(results: Sequence[Result]) -> str:
 
 
 def kl_weight(results: Sequence[Result]) -> str:
-    """The entropy term and searching."""
-    groups = grouped(r for r in results if r.config["backbone"] == "resnet110w" and is_kl_variant(r)) + plain(
-        [
-            r
-            for r in results
-            if (r.config["backbone"], r.config["method"], r.config["bits"])
-            == ("resnet110w", "sim-kl-class", 64)
-        ]
-    )
-    if len(groups) < 2:
-        return ""
-    groups.sort(key=lambda group: group.config.get("kl_weight", 0.001))
-    keys = [
-        "unique_codes",
-        "largest_bucket",
-        "bucket_entropy",
-        "multi_index_candidates",
-        "multi_index_candidates_k10",
-    ]
+    """The entropy term and searching: every network that was trained with and without it."""
+    families: dict[tuple[object, ...], list[Group]] = {}
+    for group in grouped(result for result in results if result.config["bits"] == 64):
+        families.setdefault(_family(group), []).append(group)
+    keys = ["mahp_wup_bin", "map_at_k_found_bin", "unique_codes", "largest_bucket", "bucket_entropy"]
+    keys += ["multi_index_candidates", "multi_index_candidates_k10"]
     rows = [
-        [
-            f"{group.config.get('kl_weight', 0.001):g}",
-            *head(group)[1:],
-            *(group.text(key) for key in ("mahp_wup_float", "mahp_wup_bin", "map_at_k_found_bin")),
-            *(group.text(key) for key in keys),
-        ]
-        for group in groups
+        [title(group), f"{_kl_weight(group):g}", *head(group)[1:], *(group.text(key) for key in keys)]
+        for family in families.values()
+        if len({_kl_weight(group) for group in family}) > 1
+        for group in sorted(family, key=_kl_weight)
     ]
-    columns = ["KL weight", "epochs", "seeds", "mAHP WUP float", "bin", "mAP@250 bin", "unique codes"]
+    if not rows:
+        return ""
+    columns = ["", "KL weight", "epochs", "seeds", "mAHP WUP bin", "mAP@250 bin", "unique codes"]
     columns += [
         "largest bucket",
         "bucket entropy, bits",
@@ -128,12 +117,21 @@ def kl_weight(results: Sequence[Result]) -> str:
         "MIH: candidates, k = 10",
     ]
     return "\n\n".join(
-        [
-            "### What the entropy term does for searching: ResNet-110w, SIM-KL-CLASS, 64 bits",
-            KL_WEIGHT,
-            table(columns, rows),
-        ]
+        ["### What the entropy term does for searching: 64 bits", KL_WEIGHT, table(columns, rows)]
     )
+
+
+def _kl_weight(group: Group) -> float:
+    """0 where the method has no such term."""
+    parts = str(group.config["method"]).split("-")
+    return float(group.config.get("kl_weight", LossOptions().kl_weight)) if "kl" in parts else 0.0
+
+
+def _family(group: Group) -> tuple[object, ...]:
+    """What is equal in runs that differ by the entropy term alone."""
+    terms = tuple(part for part in str(group.config["method"]).split("-") if part != "kl")
+    others = {k: v for k, v in group.config.items() if k not in ("method", "kl_weight", "variant", "seed")}
+    return terms, json.dumps(others, sort_keys=True)
 
 
 def bars(results: Sequence[Result]) -> str:
@@ -210,10 +208,6 @@ def published(values: Sequence[float]) -> list[str]:
 def plain(results: Sequence[Result]) -> list[Group]:
     """Without the variants, which are trained with other options."""
     return [group for group in grouped(results) if "variant" not in group.config]
-
-
-def is_kl_variant(result: Result) -> bool:
-    return str(result.config.get("variant", "")).startswith("kl")
 
 
 def head(group: Group) -> list[str]:

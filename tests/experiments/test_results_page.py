@@ -27,6 +27,7 @@ def test_ours_stand_beside_the_papers(tmp_path: Path) -> None:
     write(tmp_path, "cifar100", "c", card(bits=16, wup=0.8))
     write(tmp_path, "cifar100", "d", card(backbone="wrn28-10", wup=0.95))
     write(tmp_path, "cifar100", "e", card(variant="kl0", kl_weight=0.0))
+    write(tmp_path, "cifar100", "f", card("class", wup=0.7))
     page = build_results.build(tmp_path)
     row = next(line for line in page.splitlines() if line.startswith("| SIM-KL-CLASS | 100 | 2 |"))
     assert ".9100 ± .0141" in row
@@ -35,7 +36,16 @@ def test_ours_stand_beside_the_papers(tmp_path: Path) -> None:
     assert any(line.startswith("| 16 bits") and ".7478 | .3577" in line for line in page.splitlines())
     assert "| mAHP WUP bin, under 60 s of training | .8690 | .9500 | SIM-KL-CLASS, wrn28-10 | yes |" in page
     assert "| mAHP LCS bin | .8600 | .8900 |" in page
-    assert any(line.startswith("| 0 | 100 | 1 |") for line in page.splitlines())
+    spread = page[page.index("entropy term") :]
+    pairs = [
+        line.split(" | ")[:2] for line in spread.splitlines() if line.startswith("| ") and "resnet" in line
+    ]
+    assert pairs == [
+        ["| SIM-KL-CLASS, resnet110w, kl0", "0"],
+        ["| SIM-KL-CLASS, resnet110w", "0.001"],
+        ["| CLASS, resnet110w", "0"],
+        ["| KL-CLASS, resnet110w", "0.001"],
+    ]
 
 
 def test_bars_that_are_missed_are_said_to_be_missed(tmp_path: Path) -> None:
