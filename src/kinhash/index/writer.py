@@ -7,7 +7,6 @@ a duty due does one of them first, which costs at most three fsyncs more.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -84,7 +83,7 @@ class Writer:
             self._append(Entry("delete", ids))
         else:
             self.fold()
-            self._rearrange(self._view.state.layout.segments, self._stored_rows(ids))
+            self._store(None, self._stored_rows(ids), self._view.state.layout)
 
     def _put(self, op: str, ids: Ids, codes: Codes, metadata: Any) -> None:
         if len(ids) < LARGE:
@@ -99,9 +98,8 @@ class Writer:
         self.fold()
         dead = self._stored_rows(ids) if op == "replace" else {}
         array = Strings.from_list(ids) if isinstance(ids, list) else ids
-        content = Content(array, codes.words, columns).ordered()
         layout = replace(self._view.state.layout, ids=kind_of(ids))
-        self._rearrange([*layout.segments, self._written(content, layout)], dead, layout)
+        self._store(Content(array, codes.words, columns), dead, layout)
 
     # ---- checks -------------------------------------------------------------------------------------
 
@@ -153,8 +151,6 @@ class Writer:
         pending = self._view.pending
         if pending.touched >= LARGE or pending.entries >= MOST_ENTRIES:
             self.fold()
-        elif full := self._full_class():
-            self._merge(full)
         elif self._view.manifest.checkpoint_is_due:
             self._view.manifest.checkpoint()
 
@@ -163,37 +159,50 @@ class Writer:
         view = self._view
         if not view.pending.entries:
             return
-        layout = view.state.layout
-        segments = list(layout.segments)
-        if len(view.pending):
-            segments.append(self._written(view.pending.content(), layout))
-        self._rearrange(segments, view.hidden_rows())
+        content = view.pending.content() if len(view.pending) else None
+        self._store(content, view.hidden_rows(), view.state.layout)
 
     # ---- segments -----------------------------------------------------------------------------------
 
-    def _full_class(self) -> list[SegmentEntry]:
-        """Segments of like size that are due to become one, the smallest first; none while no class is full."""
-        classes: dict[int, list[SegmentEntry]] = defaultdict(list)
-        for entry in self._view.state.layout.segments:
-            if entry.rows < _MERGED:
-                classes[entry.rows.bit_length() // 3].append(entry)
-        return next((group for _, group in sorted(classes.items()) if len(group) >= _FAN), [])
+    def _store(self, content: Content | None, dead: Dead, layout: Layout) -> None:
+        """Commit new items as a segment, in one with the segments of like size where these have become many."""
+        absorbed = [] if content is None else self._of_like_size(len(content))
+        parts = [] if content is None else [content]
+        parts += [self._alive(entry, dead) for entry in absorbed]
+        gone = {entry.number for entry in absorbed}
+        segments = [entry for entry in layout.segments if entry.number not in gone]
+        if parts:
+            segments.append(self._written(concat([part for part in parts if len(part)]), layout))
+        self._rearrange(segments, {n: rows for n, rows in dead.items() if n not in gone}, layout)
+
+    def _of_like_size(self, rows: int) -> list[SegmentEntry]:
+        """The segments to be merged with a new one of `rows` items; what they make together may fill the next class."""
+        absorbed: list[SegmentEntry] = []
+        while rows < _MERGED:
+            alike = [
+                entry
+                for entry in self._view.state.layout.segments
+                if _size_class(entry.rows) == _size_class(rows) and entry not in absorbed
+            ]
+            if len(alike) < _FAN - 1:
+                break
+            absorbed += alike
+            rows += sum(entry.rows for entry in alike)
+        return absorbed
+
+    def _alive(self, entry: SegmentEntry, dead: Dead) -> Content:
+        """What a segment holds without the rows that died, or die now."""
+        none = np.empty(0, dtype=np.int64)
+        rows = np.union1d(self._view.dead[entry.number], dead.get(entry.number, none))
+        return self._view.segments[entry.number].content(rows)
 
     def compact(self) -> None:
         """One segment, without dead rows."""
         self.fold()
-        entries = self._view.state.layout.segments
-        if len(entries) > 1 or any(entry.dead for entry in entries):
-            self._merge(entries)
-
-    def _merge(self, entries: Sequence[SegmentEntry]) -> None:
-        view = self._view
-        content = concat([view.segments[entry.number].content(view.dead[entry.number]) for entry in entries])
-        layout = view.state.layout
-        kept = [entry for entry in layout.segments if entry not in entries]
-        if len(content):
-            kept.append(self._written(content, layout))
-        self._rearrange(kept, {})
+        layout = self._view.state.layout
+        if len(layout.segments) > 1 or any(entry.dead for entry in layout.segments):
+            content = concat([self._alive(entry, {}) for entry in layout.segments])
+            self._rearrange([self._written(content, layout)], {}, layout)
 
     def _written(self, content: Content, layout: Layout) -> SegmentEntry:
         """A new segment file, durable, which no layout names yet."""
@@ -202,14 +211,14 @@ class Writer:
         path.unlink(missing_ok=True)  # left behind by a commit that failed
         return SegmentEntry(number, len(content), write_content(path, content, layout.bits))
 
-    def _rearrange(self, segments: Sequence[SegmentEntry], dead: Dead, layout: Layout | None = None) -> None:
+    def _rearrange(self, segments: Sequence[SegmentEntry], dead: Dead, layout: Layout) -> None:
         """Commit another list of segments, which holds all that the log said; then remove the files it dropped."""
         view = self._view
         old = view.state
         gone = {e.number: e.dead + len(dead.get(e.number, ())) for e in segments}
         kept = tuple(entry for entry in segments if gone[entry.number] < entry.rows)
         number = max([old.layout.next_number - 1, *(entry.number for entry in segments)]) + 1
-        layout = replace(layout or old.layout, segments=kept, next_number=number)
+        layout = replace(layout, segments=kept, next_number=number)
         alive = {entry.number for entry in kept}
         state = view.manifest.rearrange(old, layout, {n: rows for n, rows in dead.items() if n in alive})
         self._acknowledge(state)
@@ -226,3 +235,8 @@ class Writer:
             path.unlink()
         if strays:
             sync_folder(self._view.folder)
+
+
+def _size_class(rows: int) -> int:
+    """Segments of one class differ by less than a factor of eight; large ones are in none that is merged."""
+    return rows.bit_length() // 3 if rows < _MERGED else -1
