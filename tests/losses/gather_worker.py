@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import torch
 import torch.distributed as dist
@@ -46,6 +48,13 @@ def main(rank: int, world: int, folder: Path) -> None:
     dist.init_process_group(
         "gloo", init_method=meeting, rank=rank, world_size=world, timeout=timedelta(seconds=60)
     )
+    torch.save(loss_and_gradients(rank, world), folder / f"{rank}.pt")
+    gc.collect()  # the DistributedDataParallel: one that outlives its group makes the process abort at its end
+    dist.destroy_process_group()
+
+
+def loss_and_gradients(rank: int, world: int) -> dict[str, Any]:
+    """Of the joint loss, as this process sees them."""
     x, targets = batch()
     mine = slice(rank * B // world, (rank + 1) * B // world)
     assert targets.other is not None
@@ -54,9 +63,7 @@ def main(rank: int, world: int, folder: Path) -> None:
     net = nn.parallel.DistributedDataParallel(model())
     loss = total_loss(gather(net(x[mine])), gather_targets(own))
     loss.backward()
-    gradients = [p.grad for p in net.parameters()]
-    torch.save({"loss": loss.detach(), "gradients": gradients}, folder / f"{rank}.pt")
-    dist.destroy_process_group()
+    return {"loss": loss.detach(), "gradients": [p.grad for p in net.parameters()]}
 
 
 if __name__ == "__main__":

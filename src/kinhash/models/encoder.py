@@ -160,6 +160,12 @@ class HashEncoder:
 
         save_encoder(self, folder)
 
+    def export_onnx(self, path: str | os.PathLike[str]) -> None:
+        """Write an ONNX file that gives the same floats and codes; see `kinhash.models.onnx_export`."""
+        from kinhash.models.onnx_export import export_onnx
+
+        export_onnx(self, path)
+
     @classmethod
     def load(
         cls, folder: str | os.PathLike[str], *, bits: int | None = None, device: torch.device | str = "cpu"

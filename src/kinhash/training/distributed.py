@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -42,6 +43,9 @@ def joined(device: torch.device | str | None = None) -> Iterator[Place]:
         yield place
     finally:
         if starts:
+            # a DistributedDataParallel is part of cycles; one that outlives its group keeps the group's threads, and the
+            # process aborts when it ends
+            gc.collect()
             dist.destroy_process_group()
 
 
