@@ -63,7 +63,7 @@ def test_refused(given: Any, message: str) -> None:
 
 @pytest.mark.parametrize("given", [["a", "b", "a"], np.array([3, 1, 3])])
 def test_repeats_are_named(given: Any) -> None:
-    with pytest.raises(InputError, match="('a'|3) occurs twice"):
+    with pytest.raises(InputError, match=r"('a'|3) occurs twice"):
         check_distinct(given)
 
 

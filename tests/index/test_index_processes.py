@@ -165,7 +165,7 @@ def test_one_writer_at_a_time(tmp_path: Path) -> None:
     first = Index.create(tmp_path / "i", 8)
     first.add([1], codes_of([1], 8))
     second = Index.open(tmp_path / "i")
-    with pytest.raises(StorageError, match="has a writer already.*close that one first"):
+    with pytest.raises(StorageError, match=r"has a writer already.*close that one first"):
         second.add([2], codes_of([2], 8))
     assert len(second) == 1
     first.close()
