@@ -135,7 +135,7 @@ def candidates_per_query(
 
 
 def _costs(counted: NDArray[np.int64]) -> Costs:
-    probes, candidates, compared, rounds, fell_back = counted.T
+    probes, candidates, compared, rounds, fell_back, _ = counted.T
     return Costs(probes, candidates, compared, rounds, fell_back > 0)
 
 

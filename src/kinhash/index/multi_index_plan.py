@@ -115,7 +115,7 @@ def spread(unlike: NDArray[np.float64], tables: int) -> Keys:
 
 def signature_bits(bits: int, keys: Keys, table: int) -> NDArray[np.int64]:
     """Up to 32 bits outside the key of a table: those of the tables after it, in turn, then bits of no key."""
-    others = [key for key in keys[table + 1 :] + keys[:table]]
+    others = keys[table + 1 :] + keys[:table]
     rest = np.setdiff1d(np.arange(bits), np.concatenate(keys))
     return np.concatenate([*others, rest])[:32].astype(np.int64)
 

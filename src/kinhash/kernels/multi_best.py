@@ -1,7 +1,7 @@
 """The k best of codes that arrive in any order: a heap of (distance, number) pairs, each in one word.
 
-A pair is distance * 2^32 + number, so that one comparison orders by distance and breaks ties by number. `best[0]`
-is the worst pair kept; the next must be smaller.
+A pair is distance * 2^32 + number, so that one comparison orders by distance and breaks ties by number. The first of
+the heap is the worst pair kept; the next must be smaller.
 """
 
 from __future__ import annotations
@@ -10,26 +10,28 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from kinhash.kernels.multi_vector import int_at, put_int
+
 SHIFT = 32
 NUMBER = (1 << SHIFT) - 1
 
 
-@njit(cache=True, nogil=True, forceinline=True)
-def replace_worst(best: NDArray[np.int64], pair: int) -> None:
-    """Put a pair in place of the worst one, and find the new worst."""
-    size = best.shape[0]
+@njit(cache=True, nogil=True)
+def replace_worst(best: int, size: int, pair: int) -> None:
+    """Put a pair in place of the worst one in the heap of `size` pairs at an address, and find the new worst."""
     at = 0
     while True:
         child = 2 * at + 1
         if child >= size:
             break
-        if child + 1 < size and best[child + 1] > best[child]:
+        if child + 1 < size and int_at(best + 8 * child + 8) > int_at(best + 8 * child):
             child += 1
-        if best[child] <= pair:
+        worse = int_at(best + 8 * child)
+        if worse <= pair:
             break
-        best[at] = best[child]
+        put_int(best + 8 * at, worse)
         at = child
-    best[at] = pair
+    put_int(best + 8 * at, pair)
 
 
 @njit(cache=True, nogil=True)

@@ -11,9 +11,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from kinhash.kernels.vector import word_at
+from kinhash.kernels.vector import prefetch, word_at
 
 _KEY = np.uint64(0xFFFFFFFF)
+_BLOCK = 128  # codes
 _BYTE = np.uint64(0xFF)
 
 
@@ -42,11 +43,18 @@ def packed(address: int, width: int, lookup: NDArray[np.uint64]) -> np.uint64:
 
 @njit(cache=True, nogil=True)
 def count_keys(address: int, count: int, lookup: NDArray[np.uint64], ends: NDArray[np.uint32]) -> None:
-    """ends[key + 2] becomes the number of codes with that key, then ends[key + 1] where the key's bucket begins."""
+    """ends[key + 1] becomes where the bucket of a key begins; `ends` holds zeros, two more than there are keys."""
     width = lookup.shape[0] // 8
-    for i in range(count):
-        key = np.int64(packed(address + 8 * width * i, width, lookup) & _KEY)
-        ends[key + 2] += np.uint32(1)
+    base = np.int64(ends.ctypes.data)
+    keys = np.empty(_BLOCK, dtype=np.int64)
+    for start in range(0, count, _BLOCK):
+        size = min(_BLOCK, count - start)
+        for i in range(size):
+            key = np.int64(packed(address + 8 * width * (start + i), width, lookup) & _KEY)
+            keys[i] = key
+            prefetch(base + 4 * (key + 2))
+        for i in range(size):
+            ends[keys[i] + 2] += np.uint32(1)
     for key in range(2, ends.shape[0]):
         ends[key] += ends[key - 1]
 
@@ -62,15 +70,32 @@ def fill_buckets(
 ) -> None:
     """Put every code into its bucket, numbers ascending; afterwards bucket `key` is ends[key] to ends[key + 1].
 
-    `signatures` is empty where none are kept.
+    `signatures` is empty where none are kept. Codes go in blocks, so that places can be asked for before they
+    are written: otherwise every code would wait for memory three times.
     """
     width = lookup.shape[0] // 8
     keep = signatures.shape[0] > 0
-    for i in range(count):
-        both = packed(address + 8 * width * i, width, lookup)
-        key = np.int64(both & _KEY)
-        at = ends[key + 1]
-        ends[key + 1] = at + np.uint32(1)
-        ids[at] = i
-        if keep:
-            signatures[at] = both >> np.uint64(32)
+    base, id_base, signature_base = (
+        np.int64(ends.ctypes.data),
+        np.int64(ids.ctypes.data),
+        np.int64(signatures.ctypes.data),
+    )
+    both = np.empty(_BLOCK, dtype=np.uint64)
+    places = np.empty(_BLOCK, dtype=np.int64)
+    for start in range(0, count, _BLOCK):
+        size = min(_BLOCK, count - start)
+        for i in range(size):
+            both[i] = packed(address + 8 * width * (start + i), width, lookup)
+            prefetch(base + 4 * (np.int64(both[i] & _KEY) + 1))
+        for i in range(size):
+            key = np.int64(both[i] & _KEY)
+            place = ends[key + 1]
+            ends[key + 1] = place + np.uint32(1)
+            places[i] = place
+            prefetch(id_base + 4 * np.int64(place))
+            if keep:
+                prefetch(signature_base + 4 * np.int64(place))
+        for i in range(size):
+            ids[places[i]] = start + i
+            if keep:
+                signatures[places[i]] = both[i] >> np.uint64(32)

@@ -51,3 +51,26 @@ def half_at(typing_context: Any, address: Any) -> Any:
         return builder.zext(half, ir.IntType(64))
 
     return types.int64(types.int64), generate
+
+
+@intrinsic
+def int_at(typing_context: Any, address: Any) -> Any:
+    """The int64 at an address."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.load(builder.inttoptr(arguments[0], ir.IntType(64).as_pointer()), align=8)
+
+    return types.int64(types.int64), generate
+
+
+@intrinsic
+def put_int(typing_context: Any, address: Any, value: Any) -> Any:
+    """Store an int64 at an address."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        builder.store(
+            arguments[1], builder.inttoptr(arguments[0], ir.IntType(64).as_pointer()), align=8
+        )
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64), generate
