@@ -51,6 +51,12 @@ def test_slices_masks_lists_and_concat(rng: np.random.Generator) -> None:
         codes[20]
 
 
+def test_an_empty_list_chooses_nothing(rng: np.random.Generator) -> None:
+    codes = Codes.from_logits(rng.normal(size=(4, 8)))
+    assert len(codes[[]]) == 0
+    assert codes[[]].bits == 8
+
+
 def test_equality_and_repr(rng: np.random.Generator) -> None:
     codes = Codes.from_bits(rng.random((5, 16)) < 0.5)
     assert codes != Codes.from_bits(~codes.to_bits())
@@ -71,18 +77,28 @@ def test_codes_cannot_be_changed() -> None:
     [
         (lambda: Codes.from_logits([[1.0, np.nan]]), "row 0, column 1"),
         (lambda: Codes.from_logits([1.0, 2.0]), "shape"),
-        (lambda: Codes.from_logits([["a"]]), "real"),
+        (lambda: Codes.from_logits([[1.0, 2.0], [-np.inf, 0.0]]), "hold -inf, first in row 1, column 0"),
+        (lambda: Codes.from_logits([["a"]]), "signed numbers"),
+        (lambda: Codes.from_logits(np.ones((2, 8), np.uint8)), "use Codes.from_bits"),
+        (lambda: Codes.from_logits([[1.0, 2.0], [3.0]]), "rows of equal length"),
+        (lambda: Codes.from_bits([[1, 0], [1]]), "rows of equal length"),
         (lambda: Codes.from_bits([[0, 2]]), "zeros and ones"),
         (lambda: Codes.from_bits(np.zeros((3, 0))), "positive"),
         (lambda: Codes.from_bytes(b"abc", 16), "3 bytes"),
         (lambda: Codes.from_bytes(np.zeros((1, 2), np.uint8), 64), "8"),
         (lambda: Codes.from_bytes(np.full((1, 1), 255, np.uint8), 7), "past position 6"),
+        (lambda: Codes.from_bytes([1, 2], 8), "got list"),  # type: ignore[arg-type]
         (lambda: Codes.from_hex(["0g"], 8), "item 0"),
+        (lambda: Codes.from_hex([7], 8), "item 0 is not hexadecimal: 7"),  # type: ignore[list-item]
+        (lambda: Codes.from_hex("00ff", 8), "list of strings"),
+        (lambda: Codes.from_bits(np.ones((2, 8)))["a"], "chosen by a number"),
+        (lambda: Codes.from_bits(np.ones((2, 8)))[[[0], [1]]], r"shape \(2, 1\)"),
         (lambda: Codes.from_hex(["00", "0000"], 8), "item 1"),
         (lambda: Codes(np.zeros((1, 1), np.int64), 64), "uint64"),
         (lambda: Codes(np.zeros((1, 1), np.uint64), 65), "shape"),
         (lambda: Codes(np.zeros((1, 1), np.uint64), 0), "positive"),
         (lambda: Codes.concat([]), "at least one"),
+        (lambda: Codes.concat([np.ones((1, 8))]), "part 0 is ndarray"),  # type: ignore[list-item]
         (lambda: Codes.concat([Codes.from_bits(np.ones((1, 8))), Codes.from_bits(np.ones((1, 9)))]), "8, 9"),
     ],
 )

@@ -75,6 +75,10 @@ def test_queries_without_a_value_are_left_out_of_the_pairs() -> None:
 def test_unlike_protocols_and_bad_calls_are_refused() -> None:
     with pytest.raises(InputError, match="nothing to compare"):
         compare([])
+    with pytest.raises(InputError, match="item 1 is float, not a Report"):
+        compare([make_report("a"), 0.5])  # type: ignore[list-item]
+    with pytest.raises(InputError, match="radius is 2 and 3"):
+        compare([make_report("a"), make_report("b", radius=None), make_report("c", radius=3)])
     with pytest.raises(InputError, match="ties is 'expected' and 'stable'"):
         compare([make_report("a"), make_report("b", ties="stable")])
     with pytest.raises(InputError, match="none of the reports: a"):

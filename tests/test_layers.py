@@ -27,10 +27,13 @@ def test_the_checker_can_fail(tmp_path: Path) -> None:
     (tmp_path / "metrics").mkdir()
     (tmp_path / "metrics" / "ranking.py").write_text("from kinhash.codes import Codes\nimport torch.nn\n")
     (tmp_path / "stray.py").write_text("x = 1\n")
+    (tmp_path / "cli.py").write_text("import kinhash as kh\n")  # a face may
+    (tmp_path / "index.py").write_text("import kinhash as kh\n")
     wrong = violations(tmp_path)
-    assert len(wrong) == 2
+    assert len(wrong) == 3
     assert "'codes' may not look down to 'metrics'" in wrong[0]
-    assert "'stray' has no place" in wrong[1]
+    assert "index.py imports kinhash, which is no layer" in wrong[1]
+    assert "'stray' has no place" in wrong[2]
     assert torch_imports(tmp_path) == ["metrics/ranking.py imports torch.nn"]
 
 

@@ -19,6 +19,7 @@ from typing import Any, SupportsIndex
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kinhash.arrays import as_array, is_whole
 from kinhash.errors import FormatError, InputError, NotFoundError, StorageError
 
 WORD = 64
@@ -64,23 +65,26 @@ class Codes:
 
     @classmethod
     def from_logits(cls, z: ArrayLike) -> Codes:
-        """Codes of real-valued outputs z (n, d): bit j is [z_j >= 0]."""
-        array = np.asarray(z)
-        if array.ndim != 2 or not (
-            np.issubdtype(array.dtype, np.floating) or np.issubdtype(array.dtype, np.integer)
-        ):
+        """Codes of real-valued outputs z (n, d): bit j is [z_j >= 0]. NaN and infinity are refused."""
+        array = as_array(z, "logits")
+        if array.ndim != 2 or array.dtype.kind not in "fi":
             raise InputError(
-                f"logits must be a real (n, bits) array, got shape {array.shape} of {array.dtype}"
+                f"logits must be a (n, bits) array of signed numbers, got shape {array.shape} of {array.dtype}; "
+                "for zeros and ones use Codes.from_bits"
             )
-        if np.issubdtype(array.dtype, np.floating) and np.isnan(array).any():
-            row, column = np.argwhere(np.isnan(array))[0]
-            raise InputError(f"logits hold NaN, first in row {row}, column {column}: a NaN has no sign")
+        finite = np.isfinite(array)
+        if not finite.all():
+            row, column = np.argwhere(~finite)[0]
+            raise InputError(
+                f"logits hold {array[row, column]}, first in row {row}, column {column}: the encoder overflowed; "
+                "mend it, or leave these rows out"
+            )
         return cls.from_bits(array >= 0)
 
     @classmethod
     def from_bits(cls, values: ArrayLike) -> Codes:
         """Codes of an (n, bits) array of booleans or of zeros and ones."""
-        array = np.asarray(values)
+        array = as_array(values, "bits")
         if array.ndim != 2:
             raise InputError(f"bits must be an (n, bits) array, got shape {array.shape}")
         if array.dtype != np.bool_:
@@ -103,10 +107,11 @@ class Codes:
                     f"{len(flat)} bytes are no whole number of {bits}-bit codes of {width} bytes each"
                 )
             data = flat.reshape(-1, width)
-        if data.dtype != np.uint8 or data.ndim != 2 or data.shape[1] != width:
-            raise InputError(
-                f"{bits}-bit codes need an (n, {width}) uint8 array, got shape {data.shape} of {data.dtype}"
-            )
+        if not isinstance(data, np.ndarray) or data.dtype != np.uint8:
+            got = getattr(data, "dtype", type(data).__name__)
+            raise InputError(f"the bytes of codes are a uint8 array or `bytes`, got {got}")
+        if data.ndim != 2 or data.shape[1] != width:
+            raise InputError(f"{bits}-bit codes need an (n, {width}) array of bytes, got shape {data.shape}")
         padded = np.zeros((len(data), -(-bits // WORD) * 8), dtype=np.uint8)
         padded[:, :width] = data
         return cls(padded.view("<u8").astype(np.uint64, copy=False), bits)
@@ -114,12 +119,14 @@ class Codes:
     @classmethod
     def from_hex(cls, lines: Sequence[str], bits: int) -> Codes:
         """Codes of hexadecimal strings, one per code, as `hex` writes them."""
+        if isinstance(lines, str):
+            raise InputError("from_hex takes a list of strings, one per code, and got one string")
         rows = []
         for number, line in enumerate(lines):
             try:
                 row = bytes.fromhex(line)
-            except ValueError:
-                raise InputError(f"item {number} is not hexadecimal: {line[:40]!r}") from None
+            except (ValueError, TypeError):
+                raise InputError(f"item {number} is not hexadecimal: {line!r:.40}") from None
             if len(row) != -(-bits // 8):
                 raise InputError(f"item {number} has {len(row)} bytes, a {bits}-bit code has {-(-bits // 8)}")
             rows.append(row)
@@ -128,8 +135,11 @@ class Codes:
     @classmethod
     def concat(cls, parts: Sequence[Codes]) -> Codes:
         """All codes of `parts`, one after the other; they must have the same length in bits."""
-        if not parts:
+        if not len(parts):
             raise InputError("nothing to concatenate: pass at least one Codes")
+        for place, part in enumerate(parts):
+            if not isinstance(part, Codes):
+                raise InputError(f"part {place} is {type(part).__name__}, not Codes; see Codes.from_logits")
         lengths = sorted({part.bits for part in parts})
         if len(lengths) > 1:
             raise InputError(f"codes of different lengths cannot be stacked: {lengths} bits")
@@ -149,7 +159,7 @@ class Codes:
                 )  # plain IndexError: the iteration protocol needs it
             i %= len(self)
             key = slice(i, i + 1)
-        return Codes(self.words[key if isinstance(key, slice) else np.asarray(key)], self.bits)
+        return Codes(self.words[key if isinstance(key, slice) else _checked_index(key)], self.bits)
 
     def __iter__(self) -> Iterator[Codes]:
         return (self[i] for i in range(len(self)))
@@ -255,7 +265,17 @@ def _replace(path: Path, data: bytes | memoryview) -> None:
     os.replace(new, path)
 
 
+def _checked_index(key: ArrayLike) -> NDArray[Any]:
+    """A row of positions or a mask; an empty list, which NumPy takes for reals, chooses nothing."""
+    array = as_array(key, "an index")
+    if array.ndim != 1 or (array.size and array.dtype.kind not in "iub"):
+        raise InputError(
+            f"codes are chosen by a number, a slice, a row of numbers or a mask; got shape {array.shape} of {array.dtype}"
+        )
+    return array if array.size else array.astype(np.int64)
+
+
 def _checked_bits(bits: int) -> int:
-    if isinstance(bits, bool) or not isinstance(bits, int | np.integer) or bits < 1:
+    if not is_whole(bits) or bits < 1:
         raise InputError(f"a code length is a positive whole number of bits, got {bits!r}")
     return int(bits)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinhash.errors import InputError
-from kinhash.report import Report, format_value, title_of
+from kinhash.report import Report, checked_reports, format_value, title_of
 
 # what must agree before two numbers may stand in one column
 _SHARED = (
@@ -106,8 +106,7 @@ def compare(
     sign is a coin, so p = share of `flips` random sign patterns whose |mean| reaches the one observed; beyond 1,000
     queries that distribution is taken at its normal limit, variance sum d_q^2.
     """
-    if not reports:
-        raise InputError("nothing to compare: pass at least one Report")
+    checked_reports(reports, "compare")
     _check_protocols(reports)
     groups = _grouped(reports)
     baseline = next(iter(groups)) if baseline is None else baseline
@@ -137,15 +136,19 @@ def _grouped(reports: Sequence[Report]) -> dict[str, list[Report]]:
 
 
 def _check_protocols(reports: Sequence[Report]) -> None:
-    first = reports[0]
+    for key in _SHARED:
+        _check_same(reports, key)
+    _check_same([report for report in reports if report.protocol.get("radius") is not None], "radius")
+
+
+def _check_same(reports: Sequence[Report], key: str) -> None:
     for other in reports[1:]:
-        for key in _SHARED:
-            ours, theirs = first.protocol.get(key), other.protocol.get(key)
-            if ours != theirs:
-                raise InputError(
-                    f"{first.name!r} and {other.name!r} were measured under different protocols: "
-                    f"{key} is {ours!r} and {theirs!r}. Evaluate them alike before comparing."
-                )
+        ours, theirs = reports[0].protocol.get(key), other.protocol.get(key)
+        if ours != theirs:
+            raise InputError(
+                f"{reports[0].name!r} and {other.name!r} were measured under different protocols: "
+                f"{key} is {ours!r} and {theirs!r}. Evaluate them alike before comparing."
+            )
 
 
 def _row(name: str, group: list[Report], base: dict[str, NDArray[np.float64]], flips: int) -> Row:

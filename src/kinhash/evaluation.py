@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kinhash.arrays import as_array, is_whole
 from kinhash.codes import Codes
 from kinhash.errors import InputError, UnknownClassError
 from kinhash.meaning.semantics import Semantics
@@ -48,7 +49,7 @@ def evaluate(
     1, 2, 5, 10 and 20, as far as k reaches). `predictions`: predicted class numbers of the queries, for accuracies.
     """
     options: dict[str, Any] = {"k": k, "ties": ties, "formula": formula, "metric": metric, "threads": threads}
-    targets = np.asarray(labels)
+    targets = as_array(labels, "labels")
     binary = isinstance(codes_or_vectors, Codes)
     if targets.ndim == 2:
         _refuse_class_options(hits=hits, predictions=predictions)
@@ -86,7 +87,7 @@ def evaluate(
 
 
 def _default_hits(k: int) -> list[int]:
-    return [hit for hit in _HITS if isinstance(k, int | np.integer) and hit <= k]
+    return [hit for hit in _HITS if is_whole(k) and hit <= k]
 
 
 def _of_bits(codes: Codes) -> dict[str, float]:
@@ -125,7 +126,9 @@ def _of_used_classes(
     if not named:
         return labels, database_labels, {}
     given = [("labels", labels)] + ([] if database_labels is None else [("database_labels", database_labels)])
-    arrays = [checked_labels(values, len(np.atleast_1d(np.asarray(values))), what) for what, values in given]
+    arrays = [
+        checked_labels(values, len(np.atleast_1d(as_array(values, what))), what) for what, values in given
+    ]
     count = len(next(iter(named.values())))
     for (what, _), array in zip(given, arrays, strict=True):
         wrong = np.flatnonzero((array < 0) | (array >= count))
@@ -151,8 +154,9 @@ def _against_targets(
     options: dict[str, Any],
 ) -> tuple[RankingScores, dict[str, str]]:
     """Scores against target vectors; their distance may be named, as in {"bert": "cosine"}."""
-    named = {"target": semantics or "manhattan"} if not isinstance(semantics, Mapping) else dict(semantics)
-    if len(named) != 1 or next(iter(named.values())) not in TARGET_DISTANCES:
+    semantics = "manhattan" if semantics is None else semantics
+    named = dict(semantics) if isinstance(semantics, Mapping) else {"target": semantics}
+    if len(named) != 1 or not any(isinstance(d, str) and d in TARGET_DISTANCES for d in named.values()):
         raise InputError(
             f"labels of shape {targets.shape} are target vectors; their semantics is one of "
             f"{', '.join(map(repr, TARGET_DISTANCES))}, not {semantics!r}. For classes, pass one number per item"

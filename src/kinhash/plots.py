@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kinhash.errors import InputError, StorageError, require
-from kinhash.report import Report
+from kinhash.report import Report, checked_reports
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -57,8 +57,7 @@ def plot_curves(
 
 
 def _curve_name(reports: Sequence[Report], similarity: str | None) -> str:
-    if not reports:
-        raise InputError("nothing to plot: pass at least one Report")
+    checked_reports(reports, "plot")
     wanted = None if similarity is None else f"hp_{similarity}"
     name = wanted or next(iter(reports[0].curves), None)
     for report in reports:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -162,6 +162,19 @@ class Report:
             )
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise FormatError(f"{path} is damaged: {error!r}") from error
+
+
+def checked_reports(reports: Sequence[Report], purpose: str) -> None:
+    """At least one report, and nothing else."""
+    if isinstance(reports, Report) or not isinstance(reports, Sequence) or not reports:
+        raise InputError(
+            f"nothing to {purpose}: pass a list of at least one Report, got {type(reports).__name__}"
+        )
+    for place, report in enumerate(reports):
+        if not isinstance(report, Report):
+            raise InputError(
+                f"item {place} is {type(report).__name__}, not a Report; kinhash.evaluate makes one"
+            )
 
 
 def title_of(metric: str, protocol: Mapping[str, Any]) -> str:

@@ -61,6 +61,12 @@ def test_choices_are_not_overwritten(names: Path, tmp_path: Path) -> None:
     assert len(read_rows(out)) == 4
 
 
+def test_a_place_that_cannot_be_written_is_named(names: Path) -> None:
+    done = run("suggest", names, "--out", names / "table.csv")  # below a file
+    assert isinstance(done.exception, kh.KinhashError)
+    assert "cannot write the table" in str(done.exception)
+
+
 def test_names_without_candidates_are_named(names: Path) -> None:
     names.write_text("qqqq\ntiger cat\n")
     done = run("suggest", names)

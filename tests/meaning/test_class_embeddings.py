@@ -54,6 +54,7 @@ def test_one_class() -> None:
         (S, {"dimensions": 101}, "dimensions must be 1 to 100"),
         (S, {"dimensions": 0}, "got 0"),
         (S, {"dimensions": True}, "got True"),
+        (S, {"dimensions": 2.0}, "got 2.0"),
         ([[0, 0.5], [0.5, 0]], {}, "similarity 1 to itself; from distances, pass 1 - distance"),
         ([[1, 0.5], [0.4, 1]], {}, "not symmetric"),
         ([[1, np.nan], [np.nan, 1]], {}, "NaN or infinity"),

@@ -104,5 +104,27 @@ def test_damaged_cards(card: Any, message: str) -> None:
 
 
 def test_sizes_must_agree() -> None:
-    with pytest.raises(InputError, match=r"2 classes need a \(2, 2\) matrix, got \(3, 3\)"):
+    with pytest.raises(InputError, match=r"2 classes need a \(2, 2\) matrix of numbers, got shape \(3, 3\)"):
         kh.Semantics("x", np.zeros((3, 3)), ("a", "b"))
+
+
+@pytest.mark.parametrize(
+    ("distance", "classes", "message"),
+    [
+        (np.full((2, 2), np.nan), ("a", "b"), r"distances lie in \[0, 1\], got nan"),
+        (np.full((2, 2), 3.0), ("a", "b"), "got 3 to 3"),
+        ([["x", "y"], ["y", "x"]], ("a", "b"), "matrix of numbers"),
+        ([[0.0, 1.0], [1.0]], ("a", "b"), "distance cannot be read as an array"),
+        (np.zeros((2, 2)), "ab", "a sequence of names, got 'ab'"),
+        (np.zeros((2, 2)), 2, "a sequence of names, got 2"),
+    ],
+)
+def test_what_semantics_cannot_be_made_of(distance: Any, classes: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        kh.Semantics("x", distance, classes)
+
+
+def test_the_matrix_of_the_caller_stays_writeable() -> None:
+    own = np.zeros((2, 2))
+    kh.Semantics("x", own, ("a", "b"))
+    own[0, 1] = 0.5

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import lzma
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -65,10 +66,12 @@ def test_a_long_cycle_is_cut_short() -> None:
     [
         ([], "is empty; give at least one pair"),
         ([("a", "a")], "node 'a' is its own parent"),
+        ([("a", "b"), ("a", "b", "c")], r"item 1 is no pair of parent and child: \('a', 'b', 'c'\)"),
+        (["ab"], "item 0 is no pair"),
         ([("a", "b"), ("a", "b")], "'a' above 'b' is given twice"),
     ],
 )
-def test_edges_that_make_no_hierarchy(edges: list[tuple[str, str]], message: str) -> None:
+def test_edges_that_make_no_hierarchy(edges: Any, message: str) -> None:
     with pytest.raises(TaxonomyError, match=message):
         Taxonomy(edges)
 
@@ -83,6 +86,14 @@ def test_several_roots_are_refused_where_they_matter() -> None:
     several = Taxonomy([("a", "b"), ("x", "b"), ("a", "c")])
     with pytest.raises(TaxonomyError, match="below 2 roots"):
         several.lcs_height(["b", "c"])
+
+
+@pytest.mark.parametrize("names", [[], "poodle"])
+def test_names_come_in_a_sequence(names: Any) -> None:
+    tree = Taxonomy([("dog", "poodle")])
+    for call in (tree.lcs_height, tree.wu_palmer, tree.positions):
+        with pytest.raises(UnknownClassError, match="name at least one node"):
+            call(names)
 
 
 def test_unknown_nodes_get_a_suggestion() -> None:

@@ -127,6 +127,8 @@ def test_bad_input(rng: np.random.Generator) -> None:
         (lambda: multi_index_candidates(codes, 7), "8, 16, 32 or 64"),
         (lambda: mean_nn_hamming(codes), "9 codes do not fill one batch of 512"),
         (lambda: mean_nn_hamming(codes, 1), "at least 2"),
+        (lambda: mean_nn_hamming(codes, 4, seed=-1), "a seed is a whole number"),
+        (lambda: mean_nn_hamming(codes.to_signs(), 4), "need Codes, got ndarray"),  # type: ignore[arg-type]
         (lambda: mean_nn_hamming(codes, 2.5), "whole number"),
         (lambda: bit_statistics(codes.to_bits()), "got ndarray; see Codes.from_logits"),
     ):

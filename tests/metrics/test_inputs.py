@@ -53,6 +53,13 @@ WIDE = Codes.from_bits(np.zeros((6, 9)))
         ((CODES, LABELS), {"similarities": {"a": np.eye(3), "b": np.eye(4)}}, r"\[3, 4\]"),
         ((CODES, LABELS), {"similarities": np.eye(3), "k": 1}, "at least 2"),
         ((CODES, LABELS), {"hits": [9]}, "a cutoff of hits is 9"),
+        ((CODES, LABELS), {"hits": 5}, "a row of whole numbers; got 5"),
+        ((CODES, LABELS), {"metric": "cosine"}, "'l1', 'l2', 'dot'"),
+        ((CODES, LABELS), {"threads": 0}, "threads is a positive whole number"),
+        ((CODES, LABELS), {"threads": np.nan}, "got nan"),
+        ((CODES, [[1, 2], [3]]), {}, "labels cannot be read as an array"),
+        (([[1.0, 2.0], [3.0]], LABELS), {}, "queries cannot be read as an array"),
+        ((CODES, LABELS), {"similarities": [[1.0, 0.5], [0.5]]}, "similarity 'similarity' cannot be read"),
     ],
 )
 def test_bad_input_is_refused_with_a_reason(arguments: Any, options: dict[str, Any], says: str) -> None:

@@ -47,6 +47,8 @@ def test_bad_input(rng: np.random.Generator) -> None:
         (lambda: neighbour_recall(z, codes, k=5), "between 1 and 4"),
         (lambda: neighbour_recall(z, codes, k=2, depth=5), "depth is 5"),
         (lambda: neighbour_recall(z, codes, z, None, k=2), "go together"),
+        (lambda: neighbour_recall(codes, codes, k=2), "got Codes and Codes"),  # type: ignore[arg-type]
+        (lambda: neighbour_recall(z, z, k=2), "got ndarray and ndarray"),  # type: ignore[arg-type]
         (lambda: neighbour_recall(z * np.inf, codes, k=2), "row 0"),
     ):
         with pytest.raises(InputError, match=says):

@@ -10,6 +10,9 @@ import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
+from kinhash.arrays import is_whole
+from kinhash.errors import InputError
+
 
 def available_threads() -> int:
     """Processors that this process may use."""
@@ -21,6 +24,8 @@ def available_threads() -> int:
 def map_blocks(run: Callable[[int, int], object], total: int, block: int, threads: int | None = None) -> None:
     """Call `run(start, stop)` for consecutive blocks of [0, total). The result must not depend on the order."""
     starts = range(0, total, block)
+    if threads is not None and (not is_whole(threads) or threads < 1):
+        raise InputError(f"threads is a positive whole number, or None for all; got {threads!r:.60}")
     workers = min(threads or available_threads(), len(starts))
     if workers <= 1:
         for start in starts:

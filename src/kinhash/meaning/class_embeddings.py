@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kinhash.arrays import as_array, is_whole
 from kinhash.errors import InputError
 
 Floats = NDArray[np.float64]
@@ -20,7 +21,7 @@ def class_embeddings(similarity: ArrayLike, dimensions: int | None = None) -> Fl
     S = _checked(similarity)
     if dimensions is None:
         return _cholesky(S)
-    if isinstance(dimensions, bool) or not 1 <= dimensions <= len(S):
+    if not is_whole(dimensions) or not 1 <= dimensions <= len(S):
         raise InputError(f"dimensions must be 1 to {len(S)}, the number of classes; got {dimensions!r}")
     values, vectors = np.linalg.eigh(S)
     values, vectors = values[::-1][:dimensions], vectors[:, ::-1][:, :dimensions]
@@ -56,7 +57,7 @@ def _cholesky(S: Floats) -> Floats:
 
 
 def _checked(similarity: ArrayLike) -> Floats:
-    S = np.asarray(similarity)
+    S = as_array(similarity, "the similarity")
     if S.ndim != 2 or S.shape[0] != S.shape[1] or not S.size or S.dtype.kind not in "fiub":
         raise InputError(
             f"the similarity must be a (C, C) matrix of numbers, got shape {S.shape} of {S.dtype}"

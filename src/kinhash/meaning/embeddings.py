@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kinhash.arrays import as_array
 from kinhash.errors import InputError
 from kinhash.kernels.distances import l1_tile
 from kinhash.kernels.threads import map_blocks
@@ -22,7 +23,7 @@ def embedding_distances(
     `manhattan`: `|u - v|_1 / scale`, by default the largest distance that occurs. `cosine`:
     `(1 - cos(u, v)) / scale`, by default 2, the largest there can be. A fixed `scale` keeps separate calls comparable.
     """
-    if metric not in METRICS:
+    if not isinstance(metric, str) or metric not in METRICS:
         raise InputError(f"metric is one of {', '.join(map(repr, METRICS))}; got {metric!r}")
     left = _checked(a, "a")
     right = left if b is None else _checked(b, "b")
@@ -60,9 +61,11 @@ def _unit(rows: Floats) -> Floats:
 
 def _scaled(distances: Floats, scale: float | None) -> Floats:
     largest = float(distances.max())
+    if not np.isfinite(largest):
+        raise InputError("the distances overflow: the embeddings are too large; scale them down")
     if scale is None:
         return distances / largest if largest > 0 else distances
-    if not scale > 0:
+    if isinstance(scale, bool) or not isinstance(scale, int | float | np.number) or not 0 < scale < np.inf:
         raise InputError(f"scale is a positive number, got {scale!r}")
     if largest > scale * (1 + 1e-9):
         raise InputError(
@@ -72,7 +75,7 @@ def _scaled(distances: Floats, scale: float | None) -> Floats:
 
 
 def _checked(values: ArrayLike, name: str) -> Floats:
-    array = np.asarray(values)
+    array = as_array(values, f"embeddings {name}")
     if array.ndim != 2 or 0 in array.shape or array.dtype.kind not in "fiu":
         raise InputError(
             f"embeddings {name} must be a real (n, d) array with at least one row, got shape {array.shape} of {array.dtype}"

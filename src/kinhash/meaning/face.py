@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinhash.arrays import is_whole
 from kinhash.errors import InputError
 from kinhash.meaning.embeddings import embedding_distances
 from kinhash.meaning.graph import Graph, Positions
@@ -126,7 +127,7 @@ def _made(name: str, similarity: Floats, names: tuple[str, ...]) -> Semantics:
 def _names(classes: Classes, spec: str, numbers: bool = True) -> tuple[str, ...]:
     if isinstance(classes, str):
         return class_table(classes).names
-    if numbers and isinstance(classes, int | np.integer) and not isinstance(classes, bool):
+    if numbers and is_whole(classes):
         if classes < 1:
             raise InputError(f"the number of classes must be at least 1, got {classes}")
         return tuple(map(str, range(classes)))
@@ -147,6 +148,8 @@ def _bundled(classes: Classes, names: tuple[str, ...]) -> ClassTable | None:
 def _meanings(table: str | Path | Mapping[str, str] | None) -> Mapping[str, str]:
     if table is None or isinstance(table, Mapping):
         return table or {}
+    if not isinstance(table, str | Path):
+        raise InputError(f"a table is a csv file, a bundled table or a mapping; got {table!r:.60}")
     return class_table(str(table)).synsets if str(table) in TABLES else read_table(table)
 
 

@@ -81,7 +81,7 @@ def common_subsumer(graph: Graph, a: int, b: int, variant: str = "barz") -> int:
 
 def checked_variant(variant: str) -> str:
     """`variant` if it is one."""
-    if variant not in VARIANTS:
+    if not isinstance(variant, str) or variant not in VARIANTS:
         raise InputError(f"variant is one of {', '.join(map(repr, VARIANTS))}; got {variant!r}")
     return variant
 

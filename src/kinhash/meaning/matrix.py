@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kinhash.arrays import as_array
 from kinhash.errors import InputError
 
 Floats = NDArray[np.float64]
@@ -37,7 +38,7 @@ def checked_distances(matrix: ArrayLike) -> Floats:
 
 def checked_square(matrix: ArrayLike) -> Floats:
     """A finite (C, C) float64 copy with all entries in [0, 1]."""
-    array = np.asarray(matrix)
+    array = as_array(matrix, "the matrix of distances")
     if array.ndim != 2 or array.dtype.kind not in "fiub":
         raise InputError(
             f"distances between C classes are a (C, C) matrix of numbers, got shape {array.shape} of {array.dtype}"

@@ -5,13 +5,14 @@ from __future__ import annotations
 import base64
 import zlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kinhash.arrays import as_array
 from kinhash.errors import FormatError, InputError, UnknownClassError
 from kinhash.meaning.matrix import checked_square
 
@@ -33,12 +34,20 @@ class Semantics:
 
     def __post_init__(self) -> None:
         classes = checked_names(self.classes)
-        if self.distance.shape != (len(classes), len(classes)):
+        given = as_array(self.distance, "distance")
+        if given.shape != (len(classes), len(classes)) or given.dtype.kind not in "fiub":
             raise InputError(
-                f"{len(classes)} classes need a ({len(classes)}, {len(classes)}) matrix, got {self.distance.shape}"
+                f"{len(classes)} classes need a ({len(classes)}, {len(classes)}) matrix of numbers, "
+                f"got shape {given.shape} of {given.dtype}"
             )
+        if not (given.min() >= 0 and given.max() <= 1):  # NaN fails too
+            raise InputError(
+                f"distances lie in [0, 1], got {given.min():g} to {given.max():g}; kinhash.semantics checks and scales"
+            )
+        distance = given.astype(np.float64, copy=False).view()  # the caller's own array stays writeable
+        distance.flags.writeable = False
         object.__setattr__(self, "classes", classes)
-        self.distance.flags.writeable = False
+        object.__setattr__(self, "distance", distance)
 
     def __len__(self) -> int:
         return len(self.classes)
@@ -68,7 +77,7 @@ class Semantics:
 
     def take(self, classes: ArrayLike | Sequence[str]) -> Semantics:
         """The semantics of some of the classes, by number or by name, in that order."""
-        array = np.asarray(classes)
+        array = np.atleast_1d(as_array(classes, "the classes"))
         rows = (
             self.positions([str(c) for c in array])
             if array.dtype.kind == "U"
@@ -101,7 +110,7 @@ class Semantics:
             raise FormatError(f"the card of semantics is damaged: {error}") from error
 
     def _checked_labels(self, labels: ArrayLike) -> NDArray[np.int64]:
-        array = np.asarray(labels)
+        array = as_array(labels, "labels")
         if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
             raise InputError(f"labels are a row of class numbers, got shape {array.shape} of {array.dtype}")
         wrong = np.flatnonzero((array < 0) | (array >= len(self)))
@@ -114,6 +123,8 @@ class Semantics:
 
 def checked_names(names: Sequence[str]) -> tuple[str, ...]:
     """Class names as a tuple; none at all, or one given twice, is an error."""
+    if isinstance(names, str) or not isinstance(names, Iterable):
+        raise InputError(f"classes are a sequence of names, got {names!r:.60}")
     checked = tuple(str(name) for name in names)
     if not checked:
         raise InputError("there are no classes; name at least one")

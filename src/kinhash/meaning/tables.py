@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kinhash.errors import FormatError, InputError, NotFoundError, UnknownClassError
+from kinhash.errors import FormatError, InputError, NotFoundError, StorageError, UnknownClassError
 from kinhash.meaning.senses import Candidate, path_text
 from kinhash.meaning.wordnet import WordNet
 
@@ -123,7 +123,11 @@ def unknown_synsets(wordnet: WordNet, rows: Sequence[dict[str, str]]) -> list[st
 
 def write_candidates(path: Path, wordnet: WordNet, found: Sequence[Candidate]) -> None:
     """The table that a person edits: one row per candidate, the only sense of a word chosen already."""
-    with path.open("w", newline="", encoding="utf-8") as lines:
+    try:
+        lines = path.open("w", newline="", encoding="utf-8")
+    except OSError as error:
+        raise StorageError(f"cannot write the table {path}: {error}") from error
+    with lines:
         writer = csv.DictWriter(lines, COLUMNS, lineterminator="\n")
         writer.writeheader()
         for candidate in found:

@@ -72,7 +72,9 @@ class Taxonomy:
         return tuple(sorted(names, key=int if numeric else str))
 
     def positions(self, names: Sequence[str]) -> Positions:
-        """Numbers of the nodes called `names`."""
+        """Numbers of the nodes called `names`; none at all is an error."""
+        if isinstance(names, str) or not len(names):
+            raise UnknownClassError(f"name at least one node, in a sequence of names; got {names!r:.60}")
         return np.array([self._position(str(name)) for name in names], np.int64)
 
     def parents(self, name: str) -> list[str]:
@@ -112,6 +114,8 @@ class Taxonomy:
         return wu_palmer(self.graph, self.positions(names), variant)
 
     def _position(self, name: str) -> int:
+        if not isinstance(name, str):
+            raise UnknownClassError(f"nodes are called by their names; got {name!r:.60}")
         if name not in self._number:
             close = get_close_matches(name, self.names, n=3)
             hint = (
@@ -124,7 +128,11 @@ class Taxonomy:
 
 
 def _checked_edges(edges: Iterable[tuple[str, str]], source: str) -> list[tuple[str, str]]:
-    pairs = [(str(parent), str(child)) for parent, child in edges]
+    pairs = []
+    for number, edge in enumerate(edges):
+        if isinstance(edge, str) or not isinstance(edge, Sequence) or len(edge) != 2:
+            raise TaxonomyError(f"{source}: item {number} is no pair of parent and child: {edge!r:.60}")
+        pairs.append((str(edge[0]), str(edge[1])))
     if not pairs:
         raise TaxonomyError(f"{source} is empty; give at least one pair of parent and child")
     seen = set()

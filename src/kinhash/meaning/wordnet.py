@@ -59,6 +59,8 @@ class WordNet:
 
     def position(self, key: str) -> int:
         """Number of a synset by id or name; anything else is an error that says what was expected."""
+        if not isinstance(key, str):
+            raise UnknownClassError(f"a synset is called by a name like 'cat.n.01' or an id; got {key!r:.60}")
         if _WNID.fullmatch(key):
             place = int(np.searchsorted(self.offsets, int(key[1:])))
             if place < len(self) and self.offsets[place] == int(key[1:]):

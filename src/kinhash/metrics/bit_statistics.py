@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from kinhash.arrays import is_whole
 from kinhash.codes import Codes
 from kinhash.errors import InputError
 from kinhash.kernels.bits import nearest_in_batches
@@ -62,8 +63,11 @@ def mean_nn_hamming(codes: Codes, batch: int = 512, *, seed: int | None = 0) -> 
     nearest of fewer is farther. `seed` shuffles first, so that a set sorted by class does not look collapsed;
     None keeps the order. Uniform 64-bit codes give 19.967 at 512.
     """
-    if isinstance(batch, bool) or not isinstance(batch, int | np.integer) or batch < 2:
+    _refuse_empty(codes)
+    if not is_whole(batch) or batch < 2:
         raise InputError(f"a batch is a whole number of at least 2 codes, got {batch!r}")
+    if seed is not None and (not is_whole(seed) or seed < 0):
+        raise InputError(f"a seed is a whole number from 0 on, or None for no shuffle; got {seed!r}")
     if len(codes) < batch:
         raise InputError(
             f"{len(codes)} codes do not fill one batch of {batch}; pass more codes or a smaller batch"

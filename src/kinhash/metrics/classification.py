@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kinhash.arrays import as_array, is_whole
 from kinhash.errors import InputError
 from kinhash.metrics.inputs import checked_label_range, checked_labels, checked_vectors
 
@@ -35,7 +36,7 @@ def flat_hit(scores: ArrayLike, labels: ArrayLike, k: int) -> Floats:
     if len(matrix) == 0:
         raise InputError("there are no scores: the set is empty")
     checked_label_range(true, matrix.shape[1])
-    if isinstance(k, bool) or not isinstance(k, int | np.integer) or not 1 <= k <= matrix.shape[1]:
+    if not is_whole(k) or not 1 <= k <= matrix.shape[1]:
         raise InputError(f"k must lie between 1 and {matrix.shape[1]}, the number of classes; got {k!r}")
     own = matrix[np.arange(len(matrix)), true][:, None]
     places = k - np.count_nonzero(matrix > own, axis=1)
@@ -46,7 +47,7 @@ def flat_hit(scores: ArrayLike, labels: ArrayLike, k: int) -> Floats:
 def _checked_predictions(
     predictions: ArrayLike, labels: ArrayLike
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    true = checked_labels(labels, len(np.atleast_1d(np.asarray(labels))))
+    true = checked_labels(labels, len(np.atleast_1d(as_array(labels, "labels"))))
     if len(true) == 0:
         raise InputError("there are no labels: the set is empty")
     return checked_labels(predictions, len(true), "predictions"), true

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kinhash.arrays import as_array
 from kinhash.errors import InputError
 from kinhash.kernels.kendall import kendall_tau_b
 
@@ -22,7 +23,7 @@ def kendall_tau(x: ArrayLike, y: ArrayLike) -> float:
 
 
 def _checked_row(values: ArrayLike, name: str) -> NDArray[np.float64]:
-    array = np.asarray(values)
+    array = as_array(values, name)
     if array.ndim != 1 or array.dtype.kind not in "fiub":
         raise InputError(f"{name} must be a row of numbers, got shape {array.shape} of {array.dtype}")
     if len(array) < 2:

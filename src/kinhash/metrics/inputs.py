@@ -8,19 +8,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kinhash.arrays import as_array, is_whole
 from kinhash.errors import InputError
 
 
 def checked_choice(value: str, choices: Sequence[str], name: str) -> str:
     """`value` if it is one of `choices`."""
-    if value not in choices:
+    if not isinstance(value, str) or value not in choices:
         raise InputError(f"{name} is one of {', '.join(map(repr, choices))}; got {value!r}")
     return value
 
 
 def checked_labels(labels: ArrayLike, n: int, name: str = "labels") -> NDArray[np.int64]:
     """One whole number per item."""
-    array = np.asarray(labels)
+    array = as_array(labels, name)
     if array.ndim != 1 or (array.size and not np.issubdtype(array.dtype, np.integer)):
         raise InputError(
             f"{name} must be a row of class numbers (integers), got shape {array.shape} of {array.dtype}"
@@ -45,7 +46,7 @@ def checked_similarities(
 
 
 def _checked_matrix(matrix: ArrayLike, name: str) -> NDArray[np.float64]:
-    array = np.asarray(matrix)
+    array = as_array(matrix, f"similarity {name!r}")
     if array.dtype.kind not in "fiub" or array.ndim != 2 or array.shape[0] != array.shape[1]:
         raise InputError(
             f"similarity {name!r} must be a square matrix of numbers, classes by classes; "
@@ -77,7 +78,7 @@ def checked_label_range(labels: NDArray[np.int64], classes: int, name: str = "la
 
 def checked_k(k: int, available: int, name: str = "k", at_least: int = 1) -> int:
     """A cutoff that the ranking can fill."""
-    if isinstance(k, bool) or not isinstance(k, int | np.integer):
+    if not is_whole(k):
         raise InputError(f"{name} is a whole number, got {k!r}")
     if not at_least <= k <= available:
         raise InputError(
@@ -91,7 +92,7 @@ def checked_k(k: int, available: int, name: str = "k", at_least: int = 1) -> int
 
 def checked_vectors(vectors: ArrayLike, name: str) -> NDArray[Any]:
     """A finite (n, d) array of float32 or float64; other real types become one of the two."""
-    array = np.asarray(vectors)
+    array = as_array(vectors, name)
     if array.ndim != 2 or array.dtype.kind not in "fiu":
         raise InputError(
             f"{name} must be Codes or a real (n, d) array, got shape {array.shape} of {array.dtype}"

@@ -31,6 +31,10 @@ def neighbour_recall(
     among the `depth` (default: k) nearest codes, ties there counted at their expectation. The value is found /
     min(depth, wanted). Without a database every item is a query against all others.
     """
+    if isinstance(vectors, Codes) or not isinstance(codes, Codes):
+        raise InputError(
+            f"recall compares float vectors with their Codes; got {type(vectors).__name__} and {type(codes).__name__}"
+        )
     true, short = checked_pairs(vectors, database_vectors, metric), checked_pairs(codes, database_codes)
     if (len(true.queries), len(true.database)) != (len(short.queries), len(short.database)):
         raise InputError(

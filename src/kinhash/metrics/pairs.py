@@ -60,9 +60,9 @@ def checked_pairs(
     queries: Codes | ArrayLike, database: Codes | ArrayLike | None = None, metric: str = "l1"
 ) -> Pairs:
     """Queries and database of one kind and width; `database=None` is the queries themselves, leave-one-out."""
+    checked_choice(metric, tuple(METRICS), "metric")
     if isinstance(queries, Codes) or isinstance(database, Codes):
         return _code_pairs(queries, database)
-    checked_choice(metric, tuple(METRICS), "metric")
     left = checked_vectors(queries, "queries")
     right = left if database is None else checked_vectors(database, "database")
     if left.shape[1] != right.shape[1]:

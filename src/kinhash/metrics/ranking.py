@@ -7,13 +7,14 @@ distance, `"stable"` keeps the order of the database. An item is relevant when i
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kinhash.arrays import is_whole
 from kinhash.codes import Codes
 from kinhash.errors import InputError
 from kinhash.kernels.scoring import AT_K, Plan, score_codes, score_rows
@@ -99,7 +100,7 @@ def score_ranking(
         corrected=checked_choice(formula, FORMULAS, "formula") == "corrected",
         stable=checked_choice(ties, TIES, "ties") == "stable",
         leave_out=pairs.leave_out,
-        hits=np.array([checked_k(c, pairs.available, "a cutoff of hits") for c in hits], np.int64),
+        hits=_checked_hits(hits, pairs),
         radii=np.array(_checked_radius(radius, pairs), np.float64),
         labels=query_labels,
         rows=query_labels,
@@ -192,12 +193,18 @@ def _compressed(
     return numbers[: len(labels)].copy(), numbers[len(labels) :].copy(), stack
 
 
+def _checked_hits(hits: Sequence[int], pairs: Pairs) -> NDArray[np.int64]:
+    if isinstance(hits, str) or not isinstance(hits, Iterable):
+        raise InputError(f"hits are the cutoffs of hit@K, a row of whole numbers; got {hits!r}")
+    return np.array([checked_k(c, pairs.available, "a cutoff of hits") for c in hits], np.int64)
+
+
 def _checked_radius(radius: int | None, pairs: Pairs) -> list[int]:
     if radius is None:
         return []
     if pairs.metric != "hamming":
         raise InputError("a radius is a Hamming radius: it needs Codes, not vectors")
-    if isinstance(radius, bool) or not isinstance(radius, int | np.integer) or radius < 0:
+    if not is_whole(radius) or radius < 0:
         raise InputError(f"a Hamming radius is a whole number from 0 on, got {radius!r}")
     return [int(radius)]
 
