@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from kinhash.kernels.scan_walk import aligned, columns_of, fetch_ahead, offer
+from kinhash.kernels.scan_walk import STRIDE, address_of, aligned, fetch_ahead, in_columns, offer
 from kinhash.kernels.selection import Places, crowded
 from kinhash.kernels.sliced import BLOCK, ENTRY, TABLE, butterflies, sliced_pair, sliced_table
 from kinhash.kernels.vector import number_at, trailing_zeros, word_at
@@ -23,10 +23,12 @@ def _slice_block(address: int, planes: int, table: int, groups: int) -> None:
     """512 words at `address`: transpose them into planes, and make the table of every group."""
     for i in range(8):
         butterflies(address + 64 * i, planes + 64 * i, 8)
-    for i in range(8):
+    done = 0
+    for i in range(8):  # eight planes are finished at a time: tables are stored while the next are computed
         butterflies(planes + 512 * i, planes + 512 * i, 1)
-    for g in range(groups):
-        sliced_table(planes + 3 * _PLANE_BYTES * g, table + 8 * ENTRY * g)
+        while done < groups and (3 * done + 3 <= 8 * (i + 1) or i == 7):
+            sliced_table(planes + 3 * _PLANE_BYTES * done, table + 8 * ENTRY * done)
+            done += 1
 
 
 @njit(cache=True, nogil=True, forceinline=True)
@@ -78,21 +80,19 @@ def scan_batch(s: Places, bits: int, address: int, start: int, stop: int, base: 
     number, width = s.number, s.width
     scratch, planes, table = aligned(width * BLOCK), aligned(66 * 8), aligned(TABLE // 8)
     near, state = aligned(16), aligned(number * 8 * 11 if width > 1 else 8)
-    near_at, table_at = near.ctypes.data, table.ctypes.data
+    near_at, table_at = address_of(near), address_of(table)
     for row in range(start, stop, BLOCK):
         if crowded(s):
             return row
-        block = address + 8 * row
-        if width > 1 or row + BLOCK > stop:
-            columns_of(address + 8 * width * row, width, min(BLOCK, stop - row), scratch.ctypes.data)
-            block = scratch.ctypes.data
-        fetch_ahead(address + 8 * width * (row + BLOCK), 8 * width * BLOCK)
+        block = in_columns(address + 8 * width * row, width, min(BLOCK, stop - row), address_of(scratch))
         for w in range(width):
             part = _part(w, width, bits)
-            _slice_block(block + 8 * BLOCK * w, planes.ctypes.data, table_at, 11 if part == _SHORT else 22)
+            _slice_block(block + STRIDE * w, address_of(planes), table_at, 11 if part == _SHORT else 22)
+            lines = 8 * BLOCK // 64 * 2 // number + 1  # of the next block, asked for a few at a time
             for q in range(0, number, 2):
+                fetch_ahead(address + 8 * width * row + STRIDE * (width + w) + 32 * lines * q, 64 * lines)
                 query = s.queries + 8 * (width * q + w)
-                held, begin = state.ctypes.data + 64 * 11 * q, s.starts + 8 * s.planes * q
+                held, begin = address_of(state) + 64 * 11 * q, s.starts + 8 * s.planes * q
                 flags = _add_word(table_at, query, 8 * width, held, begin, near_at, part)
                 if flags & 1:
                     _offer_sliced(s, q, near_at, address, mask, row, stop, base)

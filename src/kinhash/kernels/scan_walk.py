@@ -9,7 +9,9 @@ from numpy.typing import NDArray
 from kinhash.kernels.bits import popcount64
 from kinhash.kernels.selection import Places, keep
 from kinhash.kernels.sliced import BLOCK
-from kinhash.kernels.vector import number_at, prefetch, put, trailing_zeros, word_at
+from kinhash.kernels.vector import columns_of_eight, number_at, prefetch, put, trailing_zeros, word_at
+
+STRIDE = 8 * BLOCK  # bytes from a column to the next
 
 
 @njit(cache=True, nogil=True)
@@ -18,6 +20,12 @@ def aligned(words: int) -> NDArray[np.uint64]:
     raw = np.zeros(words + 8, dtype=np.uint64)
     skip = (-np.int64(raw.ctypes.data) % 64) // 8
     return raw[skip : skip + words]
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def address_of(words: NDArray[np.uint64]) -> int:
+    """Signed, as all addresses here: Numba makes a float of what may be signed or not."""
+    return np.int64(words.ctypes.data)  # type: ignore[return-value]  # compiled
 
 
 @njit(cache=True, nogil=True, forceinline=True)
@@ -63,7 +71,26 @@ def offer_bits(
 @njit(cache=True, nogil=True)
 def columns_of(address: int, width: int, count: int, columns: int) -> None:
     """Word w of up to 512 codes to column w; the rest of a short block keeps what it held."""
-    for w in range(width):
-        out = columns + 8 * BLOCK * w
-        for i in range(count):
-            put(out + 8 * i, number_at(address + 8 * (w + width * i)))
+    eights = count & -8 if width & (width - 1) == 0 else 0
+    for i in range(0, eights, 8):
+        at, out = address + 8 * width * i, columns + 8 * i
+        if width == 1:
+            columns_of_eight(at, 1, out, STRIDE)
+        elif width == 2:
+            columns_of_eight(at, 2, out, STRIDE)
+        elif width == 4:
+            columns_of_eight(at, 4, out, STRIDE)
+        else:
+            columns_of_eight(at, 8, out, STRIDE)
+    for i in range(eights, count):
+        for w in range(width):
+            put(columns + STRIDE * w + 8 * i, number_at(address + 8 * (w + width * i)))
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def in_columns(address: int, width: int, count: int, buffer: int) -> int:
+    """Where the columns of a block are: codes of one word are a column, others go to the buffer."""
+    if width == 1 and count == BLOCK:
+        return address
+    columns_of(address, width, count, buffer)
+    return buffer
