@@ -12,6 +12,7 @@ from kinhash.errors import KinhashError
 # command -> (module, one line of help); the module is imported only when its command runs
 _COMMANDS: dict[str, tuple[str, str]] = {
     "classes": ("kinhash.cli.classes", "write and check tables of what class names mean"),
+    "demo": ("kinhash.cli.demo", "the whole way on bundled pictures, in minutes"),
     "encode": ("kinhash.cli.encode", "pictures or embeddings to codes, by a trained encoder"),
     "evaluate": ("kinhash.cli.evaluate", "how well codes or vectors keep meaning"),
     "export": ("kinhash.cli.export", "an encoder as an ONNX file"),

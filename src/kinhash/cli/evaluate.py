@@ -86,7 +86,7 @@ def command(
     if database is None and database_labels is not None:
         raise InputError("--database-labels belong to a --database")
     choices = {"measure": measure, "variant": variant, "table": table, "metric": metric}
-    semantics: dict[str, Semantics] | Semantics | str | None
+    semantics: dict[str, Semantics] | str | None
     if own.ndim == 2:
         semantics, targets, found = _distance_of_vectors(specs, choices), own, theirs
     else:
@@ -117,20 +117,18 @@ def command(
 
 def _of_classes(
     specs: tuple[str, ...], names: list[str] | None, classes: list[str], choices: dict[str, Any]
-) -> dict[str, Semantics] | Semantics | None:
-    """The semantics by name; one without a name alone."""
+) -> dict[str, Semantics] | None:
+    """The semantics by name; one without a name is called `sim`."""
     if len(specs) > 1 and any(choices.values()):
         raise InputError("--measure, --variant, --table and --metric concern one --semantics, got several")
     found = {}
     for spec in specs:
         name, equals, rest = spec.partition("=")
-        key, what = (name, rest) if equals else ("sim", spec)
+        key, what = (name, rest) if equals and name.isidentifier() else ("sim", spec)
         if key in found:
             raise InputError(f"two semantics are called {key!r}: write NAME=SPEC with a name for each")
         found[key] = read_semantics(what, names or classes, choices).take(classes)
-    if not found:
-        return None
-    return found if "=" in specs[0] else found["sim"]
+    return found or None
 
 
 def _distance_of_vectors(specs: tuple[str, ...], choices: dict[str, Any]) -> str | None:

@@ -14,8 +14,11 @@ import click
 
 @contextmanager
 def plain_warnings() -> Iterator[None]:
-    """Warnings as sentences on stderr, without the line of code that gave them."""
+    """Warnings as sentences on stderr, without the line of code that gave them; of broken pictures every one."""
+    from kinhash.data.images import BrokenPictureWarning
+
     with warnings.catch_warnings():
+        warnings.simplefilter("always", BrokenPictureWarning)
         warnings.showwarning = lambda message, *_, **__: click.echo(f"kinhash: {message}", err=True)
         yield
 

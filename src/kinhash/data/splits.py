@@ -163,8 +163,11 @@ def _both_images(
 ) -> Pixels | list[Source] | None:
     if first is None or second is None:
         return None
-    arrays = isinstance(first, np.ndarray) and isinstance(second, np.ndarray)
-    if arrays and first.shape[1:] == second.shape[1:]:
+    if (
+        isinstance(first, np.ndarray)
+        and isinstance(second, np.ndarray)
+        and first.shape[1:] == second.shape[1:]
+    ):
         return np.concatenate([first, second])
     return [*first, *second]
 

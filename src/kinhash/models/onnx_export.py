@@ -31,6 +31,10 @@ class Exportable(nn.Module):
     The codes are the bytes of `Codes.to_bytes`: bit j of a code is bit j % 8 of byte j // 8.
     """
 
+    scale: Tensor
+    shift: Tensor
+    powers: Tensor
+
     def __init__(self, encoder: HashEncoder) -> None:
         super().__init__()
         self.network = copy.deepcopy(encoder.network).to("cpu").eval()
@@ -47,7 +51,7 @@ class Exportable(nn.Module):
             x = x.permute(0, 3, 1, 2).float() * self.scale + self.shift
         z = self.network.hash(self.network.backbone(x))
         ones = nn.functional.pad((z >= 0).float(), (0, -self.bits % 8))
-        return z, (ones.unflatten(1, (-1, 8)) * self.powers).sum(2).to(torch.uint8)
+        return z, (ones.view(-1, ones.shape[1] // 8, 8) * self.powers).sum(2).to(torch.uint8)
 
 
 def export_onnx(encoder: HashEncoder, path: str | os.PathLike[str]) -> Path:

@@ -14,6 +14,7 @@ from rich.progress import (
     TextColumn,
     TimeRemainingColumn,
 )
+from rich.table import Column
 
 _EVERY = 0.5  # seconds between two looks at the losses, each of which waits for the device
 
@@ -27,11 +28,12 @@ class TrainingBar:
         self.started = self.looked = time.monotonic()
         columns = (
             TextColumn("epoch {task.fields[epoch]}"),
-            BarColumn(),
+            BarColumn(bar_width=10, table_column=Column(min_width=10)),
             TaskProgressColumn(),
-            TextColumn("{task.fields[losses]}"),
+            TimeRemainingColumn(table_column=Column(no_wrap=True)),
             TextColumn("{task.fields[rate]}"),
-            TimeRemainingColumn(),
+            # a narrow terminal wraps these and cuts off nothing
+            TextColumn("{task.fields[losses]}", table_column=Column(no_wrap=False)),
         )
         self.progress = Progress(*columns, console=Console(stderr=True), disable=not show, expand=False)
         self.task = self.progress.add_task("", total=epochs * steps, completed=done, **self._fields({}))  # type: ignore[arg-type]  # fields of our own

@@ -1,0 +1,28 @@
+"""`kinhash demo`: the whole way on the pictures that ship with the package."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+
+@click.command()
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=Path("demo-output"),
+    show_default=True,
+    help="Folder to fill; the output of an earlier demo in it is replaced.",
+)
+@click.option("--bits", default=64, show_default=True, help="Length of the codes.")
+@click.option("--seed", default=0, show_default=True)
+def command(out: Path, bits: int, seed: int) -> None:
+    """From bundled pictures to codes, their evaluation, an index and three searches, in minutes on a laptop.
+
+    100 classes of CIFAR-100: a hash head is trained on 22 pictures of each, and scored on 10 others of each.
+    """
+    from kinhash.demo.run import run_demo
+
+    run_demo(out, bits=bits, seed=seed, progress=sys.stderr.isatty(), say=click.echo)
