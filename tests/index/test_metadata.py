@@ -23,7 +23,11 @@ from kinhash.index.metadata_merge import concat_metadata, take_metadata
 from kinhash.index.storage import ArrayColumn
 
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text("aé\x00", max_size=4),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text("aé\x00", max_size=4),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text("xy", max_size=2), inner, max_size=2),
     max_leaves=4,
 )  # fmt: skip
@@ -97,7 +101,8 @@ def test_arrays_become_columns() -> None:
         ([{}, {"a": math.nan}], 2, "item 1 is not JSON"),
         ([{"a": {1, 2}}], 1, "item 0 is not JSON"),
         ([{1: 2}], 1, "key that is not a string"),
-        ([{"a": "\ud800"}], 1, "not JSON|Unicode"),
+        ([{"a": "\ud800"}], 1, r"item 0 is not valid Unicode text \(lone surrogate '\\ud800'\): decode"),
+        ([{}, {"\udfff": 1}], 2, "item 1 is not valid Unicode"),
         ({"a": [1]}, 2, "column 'a' has 1 values for 2 ids"),
         ({"a": "xy"}, 2, "column 'a' is no sequence"),
     ],
@@ -112,3 +117,13 @@ def test_arrays_that_are_not_json_are_refused() -> None:
         shred_arrays({"a": np.array([1.0, np.nan])}, 2)
     with pytest.raises(InputError, match="shape"):
         shred_arrays({"a": np.zeros((2, 2))}, 2)
+    with pytest.raises(InputError, match="column 'a' is not valid Unicode text"):
+        shred_arrays({"a": np.array(["x", "\ud800"])}, 2)
+
+
+def test_nesting_without_end_is_refused() -> None:
+    deep: list[Any] = []
+    for _ in range(100_000):
+        deep = [deep]
+    with pytest.raises(InputError, match="item 0 is nested too deeply"):
+        checked_rows([{"a": deep}], 1)

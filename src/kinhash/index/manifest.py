@@ -92,9 +92,10 @@ class Manifest:
         uri = self.path.resolve().as_uri()
         with sqlite_errors(self.path):
             self._db = _opened(f"{uri}?mode={'rw' if self._writable else 'ro'}")
-            self._db.execute("PRAGMA synchronous=FULL")
-            self._db.execute("PRAGMA wal_autocheckpoint=0")  # see `checkpoint`
-            if not self._writable and not os.access(self.path.parent, os.W_OK):
+            if self._writable:
+                self._db.execute("PRAGMA synchronous=FULL")
+                self._db.execute("PRAGMA wal_autocheckpoint=0")  # see `checkpoint`
+            elif not os.access(self.path.parent, os.W_OK):
                 self._connect_without_permission(uri)
 
     def _connect_without_permission(self, uri: str) -> None:
@@ -287,7 +288,7 @@ def fingerprint(path: Path) -> tuple[int, int]:
     in any other way would take away the POSIX locks that every connection of this process has on it.
     """
     with sqlite_errors(path):
-        db = _opened(f"{path.resolve().as_uri()}?mode=ro")
+        db = _opened(f"{path.resolve().as_uri()}?mode=ro&immutable=1")
         try:
             pages = db.serialize()
         finally:

@@ -8,6 +8,7 @@ a duty due does one of them first, which costs at most three fsyncs more.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -15,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinhash.codes import Codes
-from kinhash.errors import InputError, NotFoundError
+from kinhash.errors import InputError, NotFoundError, StorageError
 from kinhash.index.head import Head
 from kinhash.index.ids import Ids, kind_of, plain
 from kinhash.index.log import Entry, encode
@@ -53,11 +54,12 @@ class Writer:
             raise
 
     def close(self) -> None:
-        """Settle the manifest, so that `verify` can check it byte by byte, and let go."""
-        settled = self._view.manifest.settle()
-        if settled is not None:
-            head = Head(self._view.bits, self._view.state.commit, True, *settled)
-            self._view.head.write(head, durable=True)
+        """Settle the manifest, so that `verify` can check it byte by byte; without it nothing is lost either."""
+        with suppress(StorageError):  # a full disk
+            settled = self._view.manifest.settle()
+            if settled is not None:
+                head = Head(self._view.bits, self._view.state.commit, True, *settled)
+                self._view.head.write(head, durable=True)
 
     # ---- the verbs ----------------------------------------------------------------------------------
 

@@ -1,0 +1,188 @@
+"""The face of the index: what it answers to bad input, what it keeps, what it counts."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from index.indexes import codes_of, small_limits
+
+import kinhash as kh
+from kinhash import Codes, Index
+from kinhash.errors import InputError, KinhashError, NotFoundError, StorageError
+
+ONE = codes_of([5], 8)
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> Any:
+    with Index.create(tmp_path / "i", 8) as made:
+        made.add(["a", "b", "c"], codes_of([0, 1, 3], 8), [{"n": 1}, {"n": 2}, None])
+        yield made
+
+
+@pytest.mark.parametrize(
+    ("action", "error", "message"),
+    [
+        (lambda i: i.search(ONE, 0), InputError, "k is a positive whole number, got 0"),
+        (lambda i: i.search(ONE, -1), InputError, "k is a positive whole number, got -1"),
+        (lambda i: i.search(ONE, 0, fewer=True), InputError, "k is a positive whole number, got 0"),
+        (lambda i: i.search(ONE, 4), InputError, "k = 4, but only 3 codes are in the database"),
+        (lambda i: i.search(ONE, 2, where="n = 1"), InputError, "k = 2, but only 1 codes pass the filter"),
+        (lambda i: i.search(codes_of([1], 9), 1), InputError, "queries have 9 bits and the index 8"),
+        (lambda i: i.search(np.zeros((1, 1)), 1), InputError, "queries are Codes, got ndarray"),
+        (lambda i: i.search(ONE, 1, where="n ="), InputError, "expected a number"),
+        (lambda i: i.within(ONE, 9), InputError, "radius is a whole number from 0 to 8"),
+        (lambda i: i.get("x"), NotFoundError, "id 'x' is not in the index"),
+        (lambda i: i.get(["a", "x", "y"]), NotFoundError, "id 'x' and 1 more are not in the index"),
+        (
+            lambda i: i.add(["d"], codes_of([1], 9)),
+            InputError,
+            "codes of 9 bits do not fit an index of 8 bits",
+        ),
+        (lambda i: i.add(["d", "e"], ONE), InputError, "2 ids for 1 codes"),
+        (lambda i: i.add(["d"], [5]), InputError, "codes are Codes, got list"),
+        (lambda i: i.add([4], ONE), InputError, "ids of this index are strings, got integers"),
+        (lambda i: i.add(["a"], ONE), InputError, "id 'a' is in the index already: use replace"),
+        (lambda i: i.add(["d", "d"], codes_of([1, 2], 8)), InputError, "'d' occurs twice in one call"),
+        (lambda i: i.add(["d"], ONE, [{"a": "\ud800"}]), InputError, "not valid Unicode text"),
+        (lambda i: i.add(["d"], ONE, [1]), InputError, "metadata of item 0 is a int, not a dict"),
+        (lambda i: i.replace(["a", "x"], codes_of([1, 2], 8)), NotFoundError, "'x'.*nothing was changed"),
+        (lambda i: i.delete(["a", "x"]), NotFoundError, "'x' is not in the index: nothing was changed"),
+        (lambda i: i.delete([1]), InputError, "ids of this index are strings"),
+    ],
+)
+def test_mistakes_are_named_and_change_nothing(
+    index: Index, action: Callable[[Index], Any], error: type[KinhashError], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        action(index)
+    ids, codes = index.items()
+    assert ids.tolist() == ["a", "b", "c"]
+    assert codes == codes_of([0, 1, 3], 8)
+    assert index.get(["a", "b", "c"]).metadata == [{"n": 1}, {"n": 2}, {}]
+    index.add(["d"], ONE)
+    assert index.verify().items == 4
+
+
+@pytest.mark.parametrize(
+    ("bits", "ids", "message"),
+    [(0, None, "from 1 to 65535"), (True, None, "whole number of bits"), (8, "text", '"int", "str" or None')],
+)
+def test_an_index_that_cannot_be(tmp_path: Path, bits: Any, ids: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        Index.create(tmp_path / "i", bits, ids=ids)
+    assert not (tmp_path / "i").exists()
+
+
+def test_an_index_is_a_folder_of_its_own(tmp_path: Path) -> None:
+    Index.create(tmp_path / "i", 8).close()
+    with pytest.raises(InputError, match="is an index already: open it"):
+        Index.create(tmp_path / "i", 8)
+    with pytest.raises(InputError, match="is not empty"):
+        Index.create(tmp_path, 8)
+    (tmp_path / "file").touch()
+    with pytest.raises(InputError, match="is a file"):
+        Index.create(tmp_path / "file", 8)
+    for place in ("file", "nowhere"):
+        with pytest.raises(NotFoundError, match="there is no kinhash index at"):
+            Index.open(tmp_path / place)
+
+
+def test_an_empty_index_answers(tmp_path: Path) -> None:
+    with Index.create(tmp_path / "i", 8) as index:
+        assert len(index) == 0
+        assert index.ids_kind is None
+        assert "a" not in index
+        assert index.search(ONE, 3, fewer=True).ids.shape == (1, 0)
+        assert index.within(ONE, 8).offsets.tolist() == [0, 0]
+        assert index.count() == 0
+        assert index.items()[0].tolist() == []
+        assert index.verify().items == 0
+        index.add([], Codes(np.empty((0, 1), np.uint64), 8))
+        index.delete([])
+        index.compact()
+        with pytest.raises(InputError, match="only 0 codes"):
+            index.search(ONE, 1)
+        assert index.stats().commit == 0
+
+
+def test_contains_repr_and_counts(index: Index) -> None:
+    assert "a" in index
+    assert all(name not in index for name in ("x", 1, "", True, None, 1.5))
+    assert repr(index).endswith("i': 3 codes of 8 bits)")
+    index.delete(["b"])
+    stats = index.stats()
+    assert (stats.items, stats.bits, stats.ids, stats.deleted, stats.in_log) == (2, 8, "str", 1, 2)
+    assert stats.metadata == {"n": "int"}
+    index.compact()
+    stats = index.stats()
+    assert (stats.segments, stats.scans, stats.deleted, stats.in_log) == (1, 1, 0, 0)
+    assert stats.bytes == sum(path.stat().st_size for path in index.path.iterdir())
+
+
+def test_a_closed_index_says_so(index: Index) -> None:
+    index.close()
+    index.close()
+    with pytest.raises(StorageError, match="is closed: open it again"):
+        len(index)
+    with Index.open(index.path) as again:
+        assert len(again) == 3
+
+
+@pytest.mark.parametrize("rows", [3, 90])
+def test_an_interrupted_write_is_there_wholly_or_not_at_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: int
+) -> None:
+    """Ctrl-C anywhere inside: memory and disk agree afterwards."""
+    small_limits(monkeypatch, large=40)
+    with Index.create(tmp_path / "i", 8) as index:
+        index.add(range(5), codes_of(list(range(5)), 8))
+        for place in ("kinhash.index.pending.Pending.apply", "kinhash.index.head.HeadFile.write"):
+            before = len(index)
+            batch = np.arange(before, before + rows)
+            with monkeypatch.context() as patch:
+
+                def interrupt(*_: object) -> None:
+                    raise KeyboardInterrupt
+
+                patch.setattr(place, interrupt)
+                with contextlib.suppress(KeyboardInterrupt):
+                    index.add(batch, codes_of([7] * rows, 8))
+            assert len(index) in (before, before + rows)
+            assert index.verify().items == len(index)
+            with Index.open(index.path, read_only=True) as other:
+                assert len(other) == len(index)
+
+
+def test_large_writes_go_past_the_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    small_limits(monkeypatch, large=10)
+    numbers = np.arange(30)
+    with Index.create(tmp_path / "i", 8) as index:
+        index.add(numbers, codes_of(numbers.tolist(), 8), {"even": numbers % 2 == 0, "n": numbers})
+        assert index.stats().in_log == 0
+        index.replace(numbers[:20], codes_of([255] * 20, 8), {"n": numbers[:20] + 100})
+        assert index.count("n >= 100") == 20
+        assert index.count("even = true") == 5
+        index.delete(numbers[5:25])
+        assert index.items()[0].tolist() == [*range(5), *range(25, 30)]
+        index.compact()
+        assert index.stats().segments == 1
+        assert index.verify().items == 10
+        index.delete([*range(5), *range(25, 30)])
+        index.compact()
+        assert index.stats().segments == 0
+        assert len(index) == index.verify().items == 0
+
+
+def test_the_example_of_the_docstring(tmp_path: Path) -> None:
+    import doctest
+
+    from kinhash.index import index as module
+
+    assert doctest.testmod(module).failed == 0
+    assert kh.Index is Index
