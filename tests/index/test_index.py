@@ -115,9 +115,11 @@ def test_contains_repr_and_counts(index: Index) -> None:
     assert "a" in index
     assert all(name not in index for name in ("x", 1, "", True, None, 1.5))
     assert repr(index).endswith("i': 3 codes of 8 bits)")
+    assert (index.stats().in_log, index.stats().segments) == (3, 0)
+    index.compact()
     index.delete(["b"])
     stats = index.stats()
-    assert (stats.items, stats.bits, stats.ids, stats.deleted, stats.in_log) == (2, 8, "str", 1, 2)
+    assert (stats.items, stats.bits, stats.ids, stats.deleted, stats.segments) == (2, 8, "str", 1, 1)
     assert stats.metadata == {"n": "int"}
     index.compact()
     stats = index.stats()
