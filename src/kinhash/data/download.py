@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import http.client
 import logging
@@ -11,11 +12,14 @@ import urllib.request
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 from kinhash.errors import FormatError, NotFoundError, StorageError
 
 _log = logging.getLogger("kinhash")
 _BLOCK = 1 << 20
+# what may go wrong on the way, as against on the disk
+_BROKEN = (http.client.HTTPException, TimeoutError, ConnectionError, urllib.error.URLError)
 
 
 @dataclass(frozen=True)
@@ -53,32 +57,30 @@ def verify(path: Path, md5: str) -> None:
 
 
 def fetch(archive: Archive, folder: Path, timeout: float = 30.0) -> Path:
-    """The archive in `folder`, downloaded unless it is there; a file with another checksum is never left under its name."""
+    """The archive in `folder`, downloaded unless it is there; a file with another checksum is never left under its name.
+
+    A connection that breaks is taken up again where it broke, at once if it brought anything, else by the next call.
+    """
     path = folder / archive.name
-    if path.exists():
-        verify(path, archive.md5)
-        return path
-    part = path.with_name(f"{path.name}.{os.getpid()}.part")
+    part = path.with_name(f"{path.name}.part")
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        _log.info("downloading %s to %s", archive.url, path)
-        _receive(archive.url, part, timeout)
-        verify(part, archive.md5)
-        os.replace(part, path)
-    except FormatError as error:
-        raise FormatError(f"what {archive.url} sent is not {archive.name}: {error}") from error
-    except (
-        http.client.HTTPException,
-        TimeoutError,
-        ConnectionError,
-        urllib.error.URLError,
-        ValueError,
-    ) as error:
+        if not path.exists():
+            with open(part, "ab") as file:
+                fcntl.flock(file, fcntl.LOCK_EX)  # of several processes one downloads, the others wait
+                if not path.exists():
+                    _log.info("downloading %s to %s", archive.url, path)
+                    _receive_all(archive.url, file, timeout)
+                    _checked(part, archive)
+                    os.replace(part, path)
+        part.unlink(missing_ok=True)
+        verify(path, archive.md5)
+    except _BROKEN as error:
+        if part.exists() and not part.stat().st_size:
+            part.unlink()
         raise NotFoundError(f"{archive.url} could not be downloaded: {error}") from error
     except OSError as error:
         raise StorageError(f"cannot write {path}: {error}") from error
-    finally:
-        part.unlink(missing_ok=True)
     return path
 
 
@@ -88,12 +90,46 @@ def absent(name: str, searched: Sequence[Path], wanted: str, reason: str = "") -
     return NotFoundError(f"{name} was not found in {where}: put {wanted} there{reason}")
 
 
-def _receive(url: str, path: Path, timeout: float) -> None:
-    with urllib.request.urlopen(url, timeout=timeout) as answer, open(path, "wb") as file:
-        expected = answer.headers.get("Content-Length")
-        while block := answer.read(_BLOCK):
-            file.write(block)
-        if expected is not None and file.tell() != int(expected):
-            raise http.client.IncompleteRead(b"", int(expected) - file.tell())
+def _receive_all(url: str, file: BinaryIO, timeout: float) -> None:
+    """Everything that is missing from `file`, in as many connections as it takes while each brings something."""
+    while True:
+        before = _size(file)
+        try:
+            _receive(url, file, timeout)
+            return
+        except urllib.error.HTTPError as error:
+            if not (before and error.code == http.client.REQUESTED_RANGE_NOT_SATISFIABLE):
+                raise
+            file.truncate(0)  # what is there is longer than the file: begin again
+        except _BROKEN:
+            if _size(file) <= before:
+                raise
+
+
+def _receive(url: str, file: BinaryIO, timeout: float) -> None:
+    start = _size(file)
+    request = urllib.request.Request(url, headers={"Range": f"bytes={start}-"} if start else {})
+    with urllib.request.urlopen(request, timeout=timeout) as answer:
+        if start and answer.status != http.client.PARTIAL_CONTENT:
+            file.truncate(0)  # a server that sends everything again
+        expected, got = answer.headers.get("Content-Length"), 0
+        while block := answer.read1(_BLOCK):
+            got += file.write(block)
         file.flush()
+        if expected is not None and got != int(expected):
+            raise http.client.IncompleteRead(b"", int(expected) - got)
         os.fsync(file.fileno())
+
+
+def _size(file: BinaryIO) -> int:
+    file.flush()
+    return os.fstat(file.fileno()).st_size
+
+
+def _checked(part: Path, archive: Archive) -> None:
+    """A wrong file is removed: there is nothing in it to go on from."""
+    try:
+        verify(part, archive.md5)
+    except FormatError as error:
+        part.unlink()
+        raise FormatError(f"what {archive.url} sent is not {archive.name}: {error}") from error
