@@ -17,6 +17,7 @@ _PUBLIC = {
     "HashEncoder": "kinhash.models.encoder",
     "Index": "kinhash.index.index",
     "KinhashError": "kinhash.errors",
+    "MultiIndex": "kinhash.index.multi_index",
     "Report": "kinhash.report",
     "Semantics": "kinhash.meaning.semantics",
     "Split": "kinhash.data.splits",
@@ -36,6 +37,7 @@ __all__ = [
     "HashEncoder",
     "Index",
     "KinhashError",
+    "MultiIndex",
     "Report",
     "Semantics",
     "Split",
@@ -59,6 +61,7 @@ if TYPE_CHECKING:
     from kinhash.evaluation import evaluate
     from kinhash.hyperplanes import random_hyperplanes
     from kinhash.index.index import Index
+    from kinhash.index.multi_index import MultiIndex
     from kinhash.meaning.face import semantics
     from kinhash.meaning.semantics import Semantics
     from kinhash.models.encoder import HashEncoder

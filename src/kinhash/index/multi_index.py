@@ -86,7 +86,7 @@ class MultiIndex:
         self, queries: Codes, k: int, *, threads: int | None = None, bounded: bool = True
     ) -> tuple[Hits, Costs]:
         """`search`, and what it read. With `bounded=False` no query falls back to the scan, whatever it costs."""
-        scan.checked_chunks(queries, self.codes)
+        self._check_queries(queries)
         scan.checked_k(k, len(self), filtered=False)
         if not scan.compiled():
             return scan.k_nearest(queries, self.codes, k), _all_scanned(len(queries))
@@ -106,7 +106,7 @@ class MultiIndex:
         self, queries: Codes, radius: int, *, threads: int | None = None, bounded: bool = True
     ) -> tuple[RaggedHits, Costs]:
         """`within`, and what it read. With `bounded=False` no query falls back to the scan, whatever it costs."""
-        scan.checked_chunks(queries, self.codes)
+        self._check_queries(queries)
         scan.checked_radius(radius, queries.bits)
         if not scan.compiled():
             return scan.within(queries, self.codes, radius), _all_scanned(len(queries))
@@ -120,6 +120,11 @@ class MultiIndex:
             for i, query in enumerate(np.flatnonzero(costs.fell_back)):
                 parts[query] = again[i]
         return multi_index_driver.joined(parts), costs
+
+    def _check_queries(self, queries: Codes) -> None:
+        if not isinstance(queries, Codes):
+            raise InputError(f"queries are Codes, got {type(queries).__name__}; see Codes.from_logits")
+        scan.checked_chunks(queries, self.codes)
 
 
 def candidates_per_query(

@@ -6,6 +6,7 @@ Every choice here changes speed alone; answers are exact whatever the plan.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from math import comb
 
 import numpy as np
@@ -18,16 +19,17 @@ from kinhash.kernels.multi_search import Prices
 Keys = list[NDArray[np.int64]]
 
 # nanoseconds, measured by benchmarks/multi_index.py on the machine that its results name; ratios are what matters
-PROBE, ENTRY, LEAN_ENTRY, CODE = 12.0, 0.5, 6.0, 12.0
+PROBE, ENTRY, LEAN_ENTRY, CODE = 17.0, 0.65, 8.0, 10.0
+_COMPARED = 0.05  # share of the entries whose codes are read, where signatures are kept
 _SCAN_MANY, _SCAN_ONE, _SCAN_CACHED = (
     0.026,
     0.26,
     0.09,
 )  # per word: in a large batch; alone; alone from the cache
 _CACHE = 1 << 24  # bytes
-_FREE = 0.15  # share of the scan's price that a search may spend before it asks which is cheaper
+_FREE = 0.1  # share of the scan's price that a search may spend before it asks which is cheaper
 
-_SAMPLE = 16384  # codes whose bits are looked at
+_SAMPLE = 8192  # codes whose bits are looked at
 _ASKED = 64  # of them used as queries
 _K = 10  # neighbours that a typical search wants
 _LONGEST, _SHORTEST = 26, 6  # bits of a key
@@ -46,15 +48,14 @@ class Plan:
 
     def prices(self, n: int, batch: int, *, lean: bool, bounded: bool) -> Prices:
         """What a search among n codes costs in a batch; not bounded: the scan is never asked."""
-        entry = LEAN_ENTRY if lean else ENTRY
         scanned = scan_price(n, -(-self.bits // 64), batch) if bounded else np.inf
         return Prices(
             PROBE,
-            entry,
-            CODE,
+            LEAN_ENTRY if lean else ENTRY,
+            0.0 if lean else CODE,
             scanned,
             _FREE * scanned,
-            _cumulative(self.keys, self.entries, entry),
+            _cumulative(self.keys, self.entries, lean=lean),
             self.met,
         )
 
@@ -75,11 +76,11 @@ def make_plan(codes: Codes, tables: int | None, *, lean: bool, threads: int | No
     radii = scan.k_nearest(queries, codes, min(_K + 1, len(codes)), threads=threads).distances[:, -1]
     scanned = scan_price(len(codes), codes.words.shape[1], 1000)
     best: tuple[float, Keys, NDArray[np.float64]] | None = None
-    for number in [tables] if tables else _numbers(len(useful), len(codes)):
+    for number in [min(tables, len(useful))] if tables else _numbers(len(useful), len(codes)):
         keys = [useful[key] for key in spread(unlike, number)]
         entries = _expected_entries(bits, queries.to_bits(), keys, codes.bits, len(codes))
-        prices = _cumulative(keys, entries, LEAN_ENTRY if lean else ENTRY)
-        cost = float(np.minimum(prices[radii + 1], scanned).mean()) + PROBE * number
+        prices = _cumulative(keys, entries, lean=lean)[radii + 1]
+        cost = float(np.minimum(prices, scanned).mean() + 0.1 * np.minimum(prices, 10 * scanned).mean())
         if best is None or cost < best[0]:
             best = cost, keys, entries
     assert best is not None
@@ -103,14 +104,18 @@ def spread(unlike: NDArray[np.float64], tables: int) -> Keys:
     table uneven: a few crowded, most of them empty.
     """
     number = len(unlike)
-    room = [(number + j) // tables for j in range(tables)][::-1]
-    keys: list[list[int]] = [[] for _ in range(tables)]
-    order = np.argsort(-unlike.sum(axis=1).round(2), kind="stable")  # the most correlated first
-    for bit in order:
-        free = [j for j in range(tables) if len(keys[j]) < room[j]]
-        chosen = min(free, key=lambda j: (round(float(unlike[bit, keys[j]].sum()), 2), len(keys[j]), j))
-        keys[chosen].append(int(bit))
-    return [np.array(sorted(key), dtype=np.int64) for key in keys]
+    room = np.array([(number + j) // tables for j in range(tables)][::-1])
+    keys: Keys = [np.empty(0, dtype=np.int64) for _ in range(tables)]
+    sizes = np.zeros(tables)
+    likeness = np.zeros((tables, number))  # of every bit to the bits of each table
+    for bit in np.argsort(-unlike.sum(axis=1).round(2), kind="stable"):  # the most correlated first
+        price = likeness[:, bit].round(2) + 1e-4 * sizes
+        price[sizes == room] = np.inf
+        chosen = int(np.argmin(price))
+        likeness[chosen] += unlike[bit]
+        sizes[chosen] += 1
+        keys[chosen] = np.append(keys[chosen], bit)
+    return [np.sort(key) for key in keys]
 
 
 def signature_bits(bits: int, keys: Keys, table: int) -> NDArray[np.int64]:
@@ -133,10 +138,10 @@ def _varying(bits: NDArray[np.bool_]) -> NDArray[np.int64]:
 
 def _correlations(bits: NDArray[np.bool_]) -> NDArray[np.float64]:
     """Correlations between bits, 0 on the diagonal and for bits that are constant."""
-    centred = bits - bits.mean(axis=0)
+    centred = (bits - bits.mean(axis=0)).astype(np.float32)
     length = np.sqrt((centred**2).sum(axis=0))
     centred /= np.where(length > 0, length, 1)
-    correlations: NDArray[np.float64] = centred.T @ centred
+    correlations: NDArray[np.float64] = (centred.T @ centred).astype(np.float64)
     np.fill_diagonal(correlations, 0)
     return correlations
 
@@ -153,23 +158,25 @@ def _expected_entries(
 ) -> NDArray[np.float64]:
     """Entries read in every round: pairs of sampled codes at each key distance, at least as many as chance gives."""
     entries = np.zeros(bits + 1)
-    signs, asked = (np.where(part, 1, -1).astype(np.float32) for part in (sample, queries))
     for j, key in enumerate(keys):
-        distances = (len(key) - asked[:, key] @ signs[:, key].T) / 2
-        counts = np.bincount(distances.round().astype(np.int64).ravel(), minlength=len(key) + 1)
+        weights = 1 << np.arange(len(key))
+        differ = (queries[:, key] @ weights)[:, None] ^ (sample[:, key] @ weights)
+        counts = np.bincount(np.bitwise_count(differ).ravel(), minlength=len(key) + 1)
         chance = np.array([comb(len(key), s) for s in range(len(key) + 1)]) / 2.0 ** len(key)
-        expected = n * np.maximum(counts / distances.size, chance)
+        expected = n * np.maximum(counts / differ.size, chance)
         rounds = np.arange(j, bits + 1, len(keys))[: len(key) + 1]
         entries[rounds] = expected[: len(rounds)]
     return entries
 
 
-def _cumulative(keys: Keys, entries: NDArray[np.float64], entry: float) -> NDArray[np.float64]:
+def _cumulative(keys: Keys, entries: NDArray[np.float64], *, lean: bool) -> NDArray[np.float64]:
     """Expected cost of all rounds before each one."""
+    entry = LEAN_ENTRY if lean else ENTRY + _COMPARED * CODE
     probes = np.array([float(comb(len(keys[t % len(keys)]), t // len(keys))) for t in range(len(entries))])
     return np.concatenate([[0.0], np.cumsum(probes * PROBE + entries * entry)])
 
 
+@lru_cache(maxsize=64)
 def _met_shares(bits: int, lengths: tuple[int, ...]) -> NDArray[np.float64]:
     """met[t, d]: the chance that a code at distance d has been met before round t, if its d bits lie anywhere.
 

@@ -56,7 +56,9 @@ class Prices(NamedTuple):
     scan: float  # the same query by the scan
     free: float  # spent without asking whether the scan would be cheaper
     rounds: NDArray[np.float64]  # (rounds + 1,) expected cost of all rounds before each
-    met: NDArray[np.float64]  # (rounds + 1, bits + 2) share of the codes at each distance met before each round
+    met: NDArray[
+        np.float64
+    ]  # (rounds + 1, bits + 2) share of the codes at each distance met before each round
 
 
 @njit(cache=True, nogil=True)
@@ -144,10 +146,11 @@ def _search(
     counts: NDArray[np.int64],
 ) -> int:
     """All rounds of one query; the result lies in `best` or `found`."""
-    tables = t.masks.shape[0]
     spent, done, number = 0.0, 0, np.int64(0)
     final = found.shape[0] > 0
-    while done <= (best[0] >> SHIFT) - np.int64(final):  # afterwards everything up to distance done - 1 was met
+    while done <= (best[0] >> SHIFT) - np.int64(
+        final
+    ):  # afterwards everything up to distance done - 1 was met
         r = _start_round(t, query, best, found, scratch, done)
         needed = max(done, _last_round(p, best, found, done, counts))
         left = patterns = _patterns(r.length, r.weight)
