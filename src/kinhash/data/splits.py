@@ -148,7 +148,7 @@ def joined(train: Split, test: Split) -> Split:
         labels=_both(train.labels, test.labels),
         classes=train.classes,
         ids=ids,
-        captions=None if train.captions is None else [*train.captions, *(test.captions or [])],
+        captions=[*train.captions, *test.captions] if train.captions and test.captions else None,
         vectors=_both(train.vectors, test.vectors),
         broken=[*train.broken, *test.broken],
     )
