@@ -118,7 +118,7 @@ def on_gpu(queries: Codes) -> Any:
 def compare(index: GpuIndex, queries: Codes, answers: dict[int, Any], said: str) -> int:
     """Every k against the right answers of some queries, each twice: the second time it is a recorded graph."""
     compared = 0
-    for k in (1, 10, 100, 1000):
+    for k in (1, 10, 100, 1000, 5000):
         for turn in range(3):
             hits = index.search(queries, k)
             keys = hits.distances.astype(np.int64) << 40 | hits.positions
@@ -142,7 +142,7 @@ def exactness(report: Report, width: int, devices: list[str], n: int = 10**7) ->
         for m in (1, 9, 64, 130) if width == 1 and kind == "uniform" else (1, 64):
             queries = fresh(m, width) if kind == "uniform" else stored(words, m)
             asked = on_gpu(queries)
-            answers = {q: exact(words, asked[q], 1000).numpy() for q in range(0, m, max(1, m // 16))}
+            answers = {q: exact(words, asked[q], 5000).numpy() for q in range(0, m, max(1, m // 16))}
             report.compared += compare(index, queries, answers, f"{64 * width} bits, {kind}")
         report.say(
             f"exact: {64 * width} bits, {kind}, {len(devices)} shards; {report.compared} answers so far"

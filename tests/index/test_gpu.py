@@ -1,12 +1,11 @@
-"""The scan on GPUs equals a stable NumPy sort by (distance, position).
+"""The scan on GPUs equals a stable NumPy sort by (distance, position), with torch alone and with kernels.
 
-The tests marked `gpu` run the kernels. Where Triton is installed but no GPU, they can run in its interpreter:
-TRITON_INTERPRET=1 pytest -m gpu tests/index/test_gpu.py
+Where Triton is installed but no GPU, the kernels can run in its interpreter, in minutes:
+TRITON_INTERPRET=1 pytest tests/index/test_gpu.py
 """
 
 from __future__ import annotations
 
-import itertools
 import os
 
 import numpy as np
@@ -17,12 +16,17 @@ from kinhash import Codes
 from kinhash.errors import InputError
 from kinhash.index import gpu
 from kinhash.index.gpu import GpuIndex
-from kinhash.kernels import gpu_launch, gpu_nearest, gpu_shard, scan_plain
-from kinhash.kernels.gpu_lists import new_lists, padded_to
+from kinhash.kernels import gpu_nearest, gpu_plain, scan_plain
 from kinhash.kernels.gpu_shard import ROW_BITS
 
 INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"
-DEVICE = "cpu" if INTERPRETED else "cuda:0"
+
+
+@pytest.fixture(params=["cpu", pytest.param("cuda:0", marks=pytest.mark.gpu)])
+def device(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The CPU searches with torch alone, here in short chunks; in the interpreter with the kernels."""
+    monkeypatch.setattr(gpu_plain, "_FIRST", 512)
+    return str(request.param)
 
 
 @pytest.fixture(autouse=True)
@@ -48,23 +52,6 @@ def assert_same(index: GpuIndex, queries: Codes, words: np.ndarray, positions: n
 
 
 # ---- without a GPU -------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("growth", [2, 8, 32])
-def test_segments_cover_every_row_once_and_grow(rng: np.random.Generator, growth: int) -> None:
-    cases = [(1, 1), (1024, 1), (1025, 1), (2047, 900), (10**9, 100), (10**9, 10**6)]
-    cases += [(int(n), int(rng.integers(1, n + 1))) for n in rng.integers(1, 10**7, 100)]
-    for rows, k in cases:
-        parts = gpu_nearest.segments(rows, k, growth)
-        assert parts[0][0] == 0
-        assert parts[-1][1] == rows
-        for (lo, hi), (after, _) in itertools.pairwise(parts):
-            assert lo < hi == after
-            assert hi % 1024 == 0
-            assert hi >= k
-        for (_, hi), (_, end) in itertools.pairwise(parts):
-            assert end <= growth * hi
-        assert parts[0][1] >= min(rows, 2 * k)
 
 
 def test_shards_merge_by_distance_then_position(rng: np.random.Generator) -> None:
@@ -93,45 +80,6 @@ def test_ragged_shards_merge_by_query_then_key(rng: np.random.Generator) -> None
     assert keys.tolist() == [key for found in by_query for key in sorted(found)]
 
 
-def test_the_bit_product_counts_what_the_kernel_believes(rng: np.random.Generator) -> None:
-    """popcount of (q, ~q) & (x, ~x) is bits - distance, and the accumulator's sign is the limit's verdict."""
-    q, x = rng.integers(0, 1 << 63, 200, dtype=np.uint64), rng.integers(0, 1 << 63, 200, dtype=np.uint64)
-    equal = np.bitwise_count(q & x).astype(int) + np.bitwise_count(~q & ~x)
-    distance = np.bitwise_count(q ^ x).astype(int)
-    assert np.array_equal(equal, 64 - distance)
-    for limit in (-1, 0, 30, 64):
-        assert np.array_equal((limit - 64) + equal >= 0, distance <= limit)
-
-
-def test_padding_of_queries() -> None:
-    assert [padded_to(n) for n in (1, 2, 8, 9, 17, 32, 33, 64, 65, 256)] == [
-        1, 8, 8, 16, 32, 32, 64, 64, 128, 256,
-    ]  # fmt: skip
-
-
-def test_says_which_devices_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    database = Codes.from_bits([[0, 1], [1, 1]])
-    monkeypatch.setattr(torch.cuda, "device_count", lambda: 0)
-    with pytest.raises(InputError, match=r"torch sees none.*MultiIndex"):
-        GpuIndex(database)
-    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
-    for wrong, sentence in [
-        (["cuda:2"], "none of the 2 GPUs"),
-        ([2], "none of the 2 GPUs"),
-        (["meta"], "none of the 2 GPUs"),
-        (["gpu one"], "names no device"),
-        ([], "at least one"),
-    ]:
-        with pytest.raises(InputError, match=sentence):
-            GpuIndex(database, wrong)
-    assert [str(device) for device in gpu_shard.checked_devices(["cuda", 1, "cpu"])] == [
-        "cuda:0",
-        "cuda:1",
-        "cpu",
-    ]
-    assert len(gpu_shard.checked_devices(None)) == 2
-
-
 @pytest.mark.parametrize(
     ("chunks", "sentence"),
     [
@@ -152,57 +100,53 @@ def test_refuses_chunks_that_do_not_fit(chunks: list, sentence: str) -> None:
 # ---- the kernels ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.gpu
 @pytest.mark.parametrize("bits", [7, 64, 100, 128, 192, 256, 512])
 @pytest.mark.parametrize("m", [1, 5, 70])
-def test_equals_a_stable_sort(rng: np.random.Generator, bits: int, m: int) -> None:
-    n = 3000 if INTERPRETED else 40_000
+def test_equals_a_stable_sort(device: str, rng: np.random.Generator, bits: int, m: int) -> None:
+    n = 3000 if device == "cpu" else 40_000
     database, queries = codes(rng, n, bits), codes(rng, m, bits)
     for k in (1, 10, 1500):
-        assert_same(GpuIndex(database, [DEVICE]), queries, database.words, np.arange(n), k)
+        assert_same(GpuIndex(database, [device]), queries, database.words, np.arange(n), k)
 
 
-@pytest.mark.gpu
 @pytest.mark.parametrize("n", [1, 2, 1023, 1024, 1025, 2049])
-def test_any_number_of_rows(rng: np.random.Generator, n: int) -> None:
+def test_any_number_of_rows(device: str, rng: np.random.Generator, n: int) -> None:
     database = codes(rng, n, 20)
     for m in (1, 3):
         queries = codes(rng, m, 20)
         for k in {1, n}:
-            assert_same(GpuIndex(database, [DEVICE]), queries, database.words, np.arange(n), k)
+            assert_same(GpuIndex(database, [device]), queries, database.words, np.arange(n), k)
 
 
-@pytest.mark.gpu
 @pytest.mark.parametrize("m", [1, 9])
 def test_duplicates_and_sorted_rows(
-    rng: np.random.Generator, m: int, monkeypatch: pytest.MonkeyPatch
+    device: str, rng: np.random.Generator, m: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Lists that run over: rows sorted from far to near, and thousands of ties."""
     careful, again = gpu_nearest.nearest_carefully, []
     monkeypatch.setattr(
         gpu_nearest, "nearest_carefully", lambda *given: again.append(given) or careful(*given)
     )
-    n = 9000 if INTERPRETED else 600_000
+    n = 9000 if device == "cpu" else 600_000
     queries = codes(rng, m, 64)
     few = codes(rng, n, 64, distinct=3)
     same = codes(rng, n, 64, distinct=1)
     order = np.argsort(-np.bitwise_count(few.words ^ queries.words[0])[:, 0].astype(int), kind="stable")
     falling = Codes.from_bits((np.arange(n)[:, None] * 64 // n > np.arange(64)) ^ queries[0].to_bits() ^ True)
     for database in (few, same, few[order], falling):
-        index = GpuIndex(database, [DEVICE])
+        index = GpuIndex(database, [device])
         for k in (1, 50):
             assert_same(index, queries, database.words, np.arange(n), k)
-    assert again
+    assert bool(again) == (device != "cpu" or INTERPRETED)
 
 
-@pytest.mark.gpu
 @pytest.mark.parametrize("shards", [1, 2, 5])
-def test_shards_and_gaps_do_not_change_the_answer(rng: np.random.Generator, shards: int) -> None:
+def test_shards_and_gaps_do_not_change_the_answer(device: str, rng: np.random.Generator, shards: int) -> None:
     parts = [(codes(rng, n, 64, distinct=40).words, base) for n, base in [(700, 5), (1, 800), (1400, 10_000)]]
     words = np.concatenate([part for part, _ in parts])
     positions = np.concatenate([np.arange(base, base + len(part)) for part, base in parts])
     parts[1] = torch.from_numpy(parts[1][0].view(np.int64).copy()), parts[1][1]
-    index = GpuIndex(parts, [DEVICE] * shards)
+    index = GpuIndex(parts, [device] * shards)
     assert len(index) == 2101
     assert len(index.devices) == shards
     queries = Codes(words[rng.integers(0, 2101, 6)], 64)
@@ -216,48 +160,20 @@ def test_shards_and_gaps_do_not_change_the_answer(rng: np.random.Generator, shar
         assert np.array_equal(hits.distances, d)
 
 
-@pytest.mark.gpu
-def test_more_shards_than_rows() -> None:
-    index = GpuIndex(Codes.from_bits([[0, 1], [1, 1]]), [DEVICE] * 3)
+def test_more_shards_than_rows(device: str) -> None:
+    index = GpuIndex(Codes.from_bits([[0, 1], [1, 1]]), [device] * 3)
     hits = index.search(Codes.from_bits([[1, 1]]), 2)
     assert hits.positions.tolist() == [[1, 0]]
 
 
-@pytest.mark.gpu
-@pytest.mark.parametrize("bits", [64, 128, 192, 320, 512])
-@pytest.mark.parametrize("m", [2, 40, 130])
-def test_both_kernels_append_the_same(rng: np.random.Generator, bits: int, m: int) -> None:
-    """The tensor cores against counting, list by list."""
-    if INTERPRETED:
-        pytest.skip("the interpreter knows no tensor cores")
-    database, queries = codes(rng, 50_000, bits), codes(rng, m, bits)
-    shard = gpu_shard.upload([database.words], torch.device(DEVICE))
-    found = []
-    for scan in (gpu_launch.append_by_tensor_cores, gpu_launch.append_by_counting):
-        lists = new_lists(shard, queries.words, 50_000, histogram=True)
-        lists.limits[:m] = int(bits * 0.4)
-        end = scan(shard, lists, 2048, 2048 + 5 * 8192 + (0 if scan is gpu_launch.append_by_counting else 77))
-        assert end in (None, 2048 + 5 * 8192)
-        rows = [
-            np.sort(lists.keys.view(-1, 50_000)[q, : lists.counts[q]].cpu().numpy())
-            for q in range(len(lists.counts))
-        ]
-        found.append(rows)
-        assert torch.equal(lists.histogram.sum(1), lists.counts)
-    assert [row.tolist() for row in found[0]] == [row.tolist() for row in found[1]]
-    near = np.bitwise_count(database.words[None] ^ queries.words[:, None]).sum(2)[:, 2048 : 2048 + 5 * 8192]
-    assert [len(row) for row in found[0][:m]] == (near <= int(bits * 0.4)).sum(1).tolist()
-
-
-@pytest.mark.gpu
 @pytest.mark.parametrize("m", [1, 30, 300])
-def test_a_longer_database(rng: np.random.Generator, m: int) -> None:
+def test_a_longer_database(device: str, rng: np.random.Generator, m: int) -> None:
     """Long enough for the tensor cores; compared with distances that torch computes."""
-    n = 3000 if INTERPRETED else 3_000_000
+    n = 3000 if device == "cpu" else 3_000_000
     bytes_ = rng.integers(0, 256, (n, 8), dtype=np.uint8)
     database = Codes.from_bytes(bytes_, 64)
     queries = database[rng.integers(0, n, m)]
-    hits = GpuIndex(database, [DEVICE]).search(queries, 100)
+    hits = GpuIndex(database, [device]).search(queries, 100)
     for query in range(0, m, 29):
         keys = np.bitwise_count(database.words[:, 0] ^ queries.words[query, 0]).astype(
             np.int64
@@ -267,13 +183,12 @@ def test_a_longer_database(rng: np.random.Generator, m: int) -> None:
         assert np.array_equal(hits.distances[query], best >> 40)
 
 
-@pytest.mark.gpu
-def test_arguments_are_checked(rng: np.random.Generator) -> None:
-    index = GpuIndex(codes(rng, 10, 48), [DEVICE])
+def test_arguments_are_checked(device: str, rng: np.random.Generator) -> None:
+    index = GpuIndex(codes(rng, 10, 48), [device])
     with pytest.raises(InputError, match="48"):
         index.search(codes(rng, 1, 64), 1)
     with pytest.raises(InputError, match="words of 64 bits"):
-        GpuIndex([(codes(rng, 10, 48).words, 0)], [DEVICE]).search(codes(rng, 1, 65), 1)
+        GpuIndex([(codes(rng, 10, 48).words, 0)], [device]).search(codes(rng, 1, 65), 1)
     for k in (0, 11, True):
         with pytest.raises(InputError):
             index.search(codes(rng, 1, 48), k)

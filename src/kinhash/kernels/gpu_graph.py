@@ -72,6 +72,7 @@ class _Replay:
         self._search = search  # holds the shard's memory, which the graph reads
         self._lock = threading.Lock()
         self._graph = torch.cuda.CUDAGraph()
+        search(lists)  # compiles what is not yet compiled, which no recording can
         torch.cuda.synchronize()
         with torch.cuda.graph(self._graph, capture_error_mode="thread_local"):
             self._answer = search(lists)

@@ -16,6 +16,7 @@ from kinhash.kernels.gpu_shard import DISTANCE_BITS, ROW_BITS, Shard
 
 _BATCH = 256  # queries searched together at most
 _PAIRS = 1 << 25  # distances computed at a time
+_FIRST = 1 << 14  # rows looked at before there is a limit
 _QUERY_BITS = ROW_BITS + DISTANCE_BITS
 _KEY_MASK = (1 << _QUERY_BITS) - 1
 
@@ -67,7 +68,7 @@ def _chunks(shard: Shard, queries: int) -> Iterator[tuple[int, int]]:
     """Ranges of rows that grow from a few to as many as _PAIRS allows, so that few rows come without a limit."""
     lo, most = 0, max(1, _PAIRS // queries)
     while lo < shard.rows:
-        hi = min(lo + min(most, max(1 << 14, 7 * lo)), shard.rows)
+        hi = min(lo + min(most, max(_FIRST, 7 * lo)), shard.rows)
         yield lo, hi
         lo = hi
 
