@@ -12,10 +12,13 @@ from kinhash.errors import KinhashError
 # command -> (module, one line of help); the module is imported only when its command runs
 _COMMANDS: dict[str, tuple[str, str]] = {
     "classes": ("kinhash.cli.classes", "write and check tables of what class names mean"),
+    "dedup": ("kinhash.cli.dedup", "items of an index that are nearly the same, in groups"),
     "demo": ("kinhash.cli.demo", "the whole way on bundled pictures, in minutes"),
     "encode": ("kinhash.cli.encode", "pictures or embeddings to codes, by a trained encoder"),
     "evaluate": ("kinhash.cli.evaluate", "how well codes or vectors keep meaning"),
     "export": ("kinhash.cli.export", "an encoder as an ONNX file"),
+    "index": ("kinhash.cli.index", "make, fill, tidy and check an index on disk"),
+    "search": ("kinhash.cli.search", "the items of an index nearest to a picture, an item or a code"),
     "train": ("kinhash.cli.train", "learn codes from pictures or embeddings with classes"),
 }
 

@@ -15,6 +15,7 @@ LENGTHS = (16, 32, 64, 128)
 # mAHP@250 (LCS) of such codes, measured independently of this package
 KNOWN = {16: 0.940, 32: 0.975, 64: 0.990, 128: 0.994}
 SEEDS = 6
+TOLERANCE = 0.01
 
 
 def codes_of_true_classes(tree: Semantics, bits: int, seed: int = 0) -> Report:
