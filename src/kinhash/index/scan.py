@@ -7,7 +7,7 @@ Numba's compiler switched off (NUMBA_DISABLE_JIT=1) plain NumPy gives the same a
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -42,9 +42,9 @@ def k_nearest(
         words, positions = _gathered(chunks, allowed)
         checked_k(k, len(words), filtered=allowed is not None)
         return Hits(*scan_plain.k_nearest(queries.words, words, positions, k))
-    from kinhash.index import scan_driver
+    from kinhash.index import scan_driver, scan_runs
 
-    runs = scan_driver.prepare(chunks, allowed)
+    runs = scan_runs.prepare(chunks, allowed, len(queries))
     checked_k(k, runs.passing, filtered=allowed is not None)
     return Hits(*scan_driver.k_nearest(queries, runs, k, threads))
 
@@ -65,9 +65,10 @@ def within(
         words, positions = _gathered(chunks, allowed)
         q, p, d = scan_plain.within(queries.words, words, positions, radius)
         return RaggedHits(np.searchsorted(q, np.arange(len(queries) + 1)), p, d)
-    from kinhash.index import scan_driver
+    from kinhash.index import scan_driver, scan_runs
 
-    return RaggedHits(*scan_driver.within(queries, scan_driver.prepare(chunks, allowed), radius, threads))
+    runs = scan_runs.prepare(chunks, allowed, len(queries))
+    return RaggedHits(*scan_driver.within(queries, runs, radius, threads))
 
 
 def pairs_within(
@@ -77,30 +78,51 @@ def pairs_within(
     allowed: Allowed | None = None,
     threads: int | None = None,
 ) -> Pairs:
-    """All pairs of codes at Hamming distance <= radius, each once, ordered by (left, distance, right)."""
+    """All pairs of codes at Hamming distance <= radius, each once, ordered by (left, distance, right).
+
+    All of them are in memory at once; `pair_blocks` gives them in parts.
+    """
+    blocks = list(pair_blocks(codes, radius, allowed=allowed, threads=threads))
+    return Pairs(
+        np.concatenate([block.left for block in blocks]),
+        np.concatenate([block.right for block in blocks]),
+        np.concatenate([block.distances for block in blocks]),
+    )
+
+
+def pair_blocks(
+    codes: Codes,
+    radius: int,
+    *,
+    allowed: Allowed | None = None,
+    threads: int | None = None,
+) -> Iterator[Pairs]:
+    """What `pairs_within` gives, some hundred left codes at a time: only those pairs are in memory."""
     chunks = checked_chunks(codes, codes)
     checked_radius(radius, codes.bits)
     words, positions = _gathered(chunks, checked_allowed(allowed, len(codes)))
     if compiled():
-        from kinhash.index import scan_driver
-
-        left, right, d = scan_driver.pairs_within(words, codes.bits, radius, threads)
-        return Pairs(positions[left], positions[right], d)
-    q, right, d = scan_plain.within(words, words, positions, radius)
-    keep = positions[q] < right
-    return Pairs(positions[q[keep]], right[keep], d[keep])
+        from kinhash.index.scan_driver import pair_blocks
+    else:
+        from kinhash.kernels.scan_plain import pair_blocks
+    nothing = np.empty(0, dtype=np.int64)
+    yield Pairs(nothing, nothing, nothing.astype(np.int32))
+    for left, right, distances in pair_blocks(words, codes.bits, radius, threads):
+        yield Pairs(positions[left], positions[right], distances)
 
 
 def distance_histogram(
-    queries: Codes, database: Database, *, threads: int | None = None
+    queries: Codes, database: Database, *, allowed: Allowed | None = None, threads: int | None = None
 ) -> NDArray[np.int64]:
     """(m, bits + 1) counts: how many codes of the database lie at every distance from every query."""
     chunks = checked_chunks(queries, database)
+    allowed = checked_allowed(allowed, span(chunks))
     if compiled():
-        from kinhash.index import scan_driver
+        from kinhash.index import scan_driver, scan_runs
 
-        return scan_driver.distance_histogram(queries, chunks, threads)
-    return scan_plain.histogram(queries.words, _gathered(chunks, None)[0], queries.bits)
+        runs = scan_runs.copied(chunks, allowed)
+        return scan_driver.distance_histogram(queries, runs, threads)
+    return scan_plain.histogram(queries.words, _gathered(chunks, allowed)[0], queries.bits)
 
 
 def compiled() -> bool:

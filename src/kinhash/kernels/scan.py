@@ -13,10 +13,20 @@ from __future__ import annotations
 
 from numba import njit
 
-from kinhash.kernels.scan_walk import STRIDE, address_of, aligned, fetch_ahead, in_columns, offer, offer_bits
+from kinhash.kernels.scan_walk import (
+    STRIDE,
+    address_of,
+    aligned,
+    fetch_ahead,
+    in_columns,
+    nobody,
+    offer,
+    offer_bits,
+)
 from kinhash.kernels.selection import Places, crowded
 from kinhash.kernels.sliced import BLOCK
-from kinhash.kernels.vector import near_any, near_mask, number_at, prefetch, put, trailing_zeros
+from kinhash.kernels.vector import number_at, prefetch, put, trailing_zeros
+from kinhash.kernels.vector_near import near_any, near_mask
 
 _STEP = 64  # codes whose exact mask is taken at once
 _AHEAD = 4096  # bytes; beyond a page, where the processor's own prefetching stops
@@ -68,6 +78,8 @@ def scan_one(s: Places, address: int, start: int, stop: int, base: int, mask: in
     for row in range(start, stop, BLOCK):
         if crowded(s):
             return row
+        if nobody(mask, row, stop):
+            continue
         if number_at(s.accept) == 0:
             break
         at = address + 8 * width * row
@@ -101,6 +113,8 @@ def scan_few(s: Places, address: int, start: int, stop: int, base: int, mask: in
     for row in range(start, stop, BLOCK):
         if crowded(s):
             return row
+        if nobody(mask, row, stop):
+            continue
         at = in_columns(address + 8 * width * row, width, min(BLOCK, stop - row), address_of(scratch))
         ahead = address + 8 * width * (row + BLOCK)
         for q in range(0, s.number, 4):

@@ -7,41 +7,45 @@ from numba import njit
 from numpy.typing import NDArray
 
 from kinhash.kernels.bits import popcount64
-from kinhash.kernels.vector import trailing_zeros, word_at
+from kinhash.kernels.scan_walk import passes
+from kinhash.kernels.vector import bytes_set, number_at, put, trailing_zeros, word_at
 
-_HIGH = np.uint64(0x0101010101010101)
+_TOP = np.uint64(1 << 63)
 
 
 @njit(cache=True, nogil=True)
 def passing_rows(mask: int, count: int, base: int, out: NDArray[np.int64]) -> int:
-    """Numbers of the rows whose mask byte is 1, eight bytes at a look; returns how many."""
+    """Numbers of the rows whose mask byte is not 0, 64 bytes at a look; returns how many.
+
+    `out` has room for two more: the first two of 64 are written without asking, since a processor that guesses
+    wrong whether there is one loses more time than the writing takes.
+    """
     found = 0
-    row = 0
-    while row < count and (mask + row) & 7:
-        if (word_at((mask + row) & -8) >> np.uint64(8 * ((mask + row) & 7))) & np.uint64(1):
+    whole = count & -64
+    for row in range(0, whole, 64):
+        some = bytes_set(mask + row)
+        for _ in range(2):
+            out[found] = base + row + trailing_zeros(some | _TOP)
+            found += some != np.uint64(0)
+            some &= some - np.uint64(1)
+        while some != np.uint64(0):
+            out[found] = base + row + trailing_zeros(some)
+            found += 1
+            some &= some - np.uint64(1)
+    for row in range(whole, count):
+        if passes(mask, row):
             out[found] = base + row
             found += 1
-        row += 1
-    while row < count:
-        some = word_at(mask + row) & _HIGH
-        while some != np.uint64(0):
-            at = row + (trailing_zeros(some) >> 3)
-            if at < count:
-                out[found] = base + at
-                found += 1
-            some &= some - np.uint64(1)
-        row += 8
     return found
 
 
 @njit(cache=True, nogil=True)
-def gather(address: int, base: int, rows: NDArray[np.int64], out: NDArray[np.uint64]) -> None:
+def gather(address: int, base: int, rows: NDArray[np.int64], out: int, width: int) -> None:
     """The words of numbered rows of a run of codes whose first row has number `base`."""
-    width = out.shape[1]
     for i in range(rows.shape[0]):
-        at = address + 8 * width * (rows[i] - base)
+        at, to = address + 8 * width * (rows[i] - base), out + 8 * width * i
         for w in range(width):
-            out[i, w] = word_at(at + 8 * w)
+            put(to + 8 * w, number_at(at + 8 * w))
 
 
 @njit(cache=True, nogil=True)
@@ -50,7 +54,7 @@ def count_distances(query: NDArray[np.uint64], address: int, count: int, out: ND
     neighbours do not wait for each other's counter."""
     width = query.shape[0]
     for i in range(count):
-        total = np.int64(0)
+        total = 0
         for w in range(width):
             total += popcount64(query[w] ^ word_at(address + 8 * (width * i + w)))
         out[i & 3, total] += 1

@@ -5,6 +5,8 @@ Exact and slow. The compiled kernels of `scan.py` give the same answers.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -62,3 +64,15 @@ def histogram(queries: NDArray[np.uint64], words: NDArray[np.uint64], bits: int)
         for i, row in enumerate(block):
             counts[start + i] = np.bincount(row, minlength=bits + 1)
     return counts
+
+
+def pair_blocks(
+    words: NDArray[np.uint64], bits: int, radius: int, threads: int | None
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]]:
+    """(left, right, distance) rows of every pair within `radius`, some left codes at a time."""
+    rows = np.arange(len(words))
+    step = max(1, _TILE // max(1, len(words)))
+    for start in range(0, len(words), step):
+        left, right, d = within(words[start : start + step], words, rows, radius)
+        later = left + start < right
+        yield left[later] + start, right[later], d[later]

@@ -9,7 +9,15 @@ from numpy.typing import NDArray
 from kinhash.kernels.bits import popcount64
 from kinhash.kernels.selection import Places, keep
 from kinhash.kernels.sliced import BLOCK
-from kinhash.kernels.vector import columns_of_eight, number_at, prefetch, put, trailing_zeros, word_at
+from kinhash.kernels.vector import (
+    bytes_set,
+    columns_of_eight,
+    number_at,
+    prefetch,
+    put,
+    trailing_zeros,
+    word_at,
+)
 
 STRIDE = 8 * BLOCK  # bytes from a column to the next
 
@@ -36,7 +44,7 @@ def fetch_ahead(address: int, size: int) -> None:
 
 
 @njit(cache=True, nogil=True, forceinline=True)
-def _passes(mask: int, row: int) -> bool:
+def passes(mask: int, row: int) -> bool:
     """Is the byte of this row set? Read as part of the aligned word around it."""
     address = mask + row
     inside = address & 7
@@ -44,9 +52,20 @@ def _passes(mask: int, row: int) -> bool:
 
 
 @njit(cache=True, nogil=True, forceinline=True)
+def nobody(mask: int, row: int, stop: int) -> bool:
+    """No row of a whole block passes the filter."""
+    if mask == 0 or row + BLOCK > stop:
+        return False
+    some = np.uint64(0)
+    for i in range(row, row + BLOCK, 64):
+        some |= bytes_set(mask + i)
+    return some == 0
+
+
+@njit(cache=True, nogil=True, forceinline=True)
 def offer(s: Places, q: int, address: int, mask: int, row: int, base: int) -> None:
     """Row `row` was found near query q: keep it if it counts and is still near enough."""
-    if mask != 0 and not _passes(mask, row):
+    if mask != 0 and not passes(mask, row):
         return
     query, code = s.queries + 8 * s.width * q, address + 8 * s.width * row
     distance = 0

@@ -155,19 +155,9 @@ def grown(s: Selection) -> Selection:
 
 
 @njit(cache=True, nogil=True)
-def merge(s: Places, later: Places) -> None:
-    """Take over what a selection over later rows holds."""
-    for q in range(s.number):
-        items = later.items + 8 * later.capacity * q
-        for i in range(number_at(later.size + 8 * q)):
-            item = number_at(items + 8 * i)
-            if item & _DISTANCE < number_at(s.accept + 8 * q):
-                keep(s, q, item >> _SHIFT, item & _DISTANCE)
-
-
-@njit(cache=True, nogil=True)
 def finish(s: Places, rows: NDArray[np.int64], distances: NDArray[np.int32]) -> None:
-    """The nearest in (distance, row) order, by counting; the outputs are (queries, at most k held)."""
+    """The nearest in (distance, row) order, by counting; the outputs are (queries, k). Where fewer than k are held,
+    distances beyond all others fill the rest."""
     places = np.empty(s.bins + 1, dtype=np.int64)
     for q in range(rows.shape[0]):
         places[:] = 0
@@ -183,6 +173,30 @@ def finish(s: Places, rows: NDArray[np.int64], distances: NDArray[np.int32]) -> 
             if place < rows.shape[1]:
                 rows[q, place] = item >> _SHIFT
                 distances[q, place] = item & _DISTANCE
+        distances[q, held:] = s.bins
+
+
+@njit(cache=True, nogil=True)
+def merge_sorted(
+    rows: NDArray[np.int64],
+    distances: NDArray[np.int32],
+    nearest: NDArray[np.int64],
+    their_distances: NDArray[np.int32],
+) -> None:
+    """From (lists, queries, k) in (distance, row) order the k first of all lists, (queries, k)."""
+    at = np.empty(rows.shape[0], dtype=np.int64)
+    for q in range(nearest.shape[0]):
+        at[:] = 0
+        for place in range(nearest.shape[1]):
+            best, distance, row = 0, np.int64(1) << 30, np.int64(0)
+            for i in range(rows.shape[0]):
+                if at[i] == rows.shape[2]:
+                    continue
+                d, r = np.int64(distances[i, q, at[i]]), rows[i, q, at[i]]
+                if d < distance or (d == distance and r < row):
+                    best, distance, row = i, d, r
+            at[best] += 1
+            nearest[q, place], their_distances[q, place] = row, distance
 
 
 @njit(cache=True, nogil=True)
