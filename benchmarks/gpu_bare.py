@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import torch
@@ -86,10 +87,15 @@ def xor_and_topk(words: torch.Tensor, queries: torch.Tensor, k: int, pairs: int 
     return torch.cat(best, 1).topk(k, dim=1, largest=False).values.cpu()
 
 
+@functools.cache
+def _ones_in_16_bits(device: torch.device) -> torch.Tensor:
+    return torch.tensor([i.bit_count() for i in range(1 << 16)], dtype=torch.int64, device=device)
+
+
 def exact(words: torch.Tensor, query: torch.Tensor, k: int) -> torch.Tensor:
     """(k,) keys `distance << 40 | row` in order for (n, width) words, by a table of counts and torch's sort."""
     best = torch.empty(0, dtype=torch.int64, device=words.device)
-    table = torch.tensor([bin(i).count("1") for i in range(1 << 16)], dtype=torch.int64, device=words.device)
+    table = _ones_in_16_bits(words.device)
     for start in range(0, len(words), 1 << 26):
         x = words[start : start + (1 << 26)] ^ query
         keys = torch.arange(start, start + len(x), device=words.device)
