@@ -14,6 +14,7 @@ from kinhash.codes import Codes
 from kinhash.errors import InputError, KinhashError, StorageError
 from kinhash.index import merging
 from kinhash.index.creation import create_index
+from kinhash.index.dedup import Duplicates, Progress, find_duplicates
 from kinhash.index.filters import Where, parse_filter
 from kinhash.index.ids import check_distinct, checked_ids
 from kinhash.index.results import IdArray, IdHits, Items, RaggedIdHits
@@ -102,6 +103,12 @@ class Index:
     def items(self, where: Where | None = None) -> tuple[IdArray, Codes]:
         """Ids and codes of all items, or of those that pass, in id order; `get` has their metadata."""
         return merging.everything(self._snapshot(), _filter(where))
+
+    def dedup(
+        self, radius: int, where: Where | None = None, *, progress: Progress | None = None
+    ) -> Duplicates:
+        """All pairs of items within a radius and the groups that they form; `progress` is called with (done, items)."""
+        return find_duplicates(*self.items(where), radius, progress)
 
     def stats(self) -> Stats:
         """Sizes and counts."""

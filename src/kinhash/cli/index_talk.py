@@ -1,0 +1,86 @@
+"""What the commands around an index share: ids from the command line, encoders, a bar on stderr."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kinhash.errors import InputError
+
+if TYPE_CHECKING:
+    from kinhash.index.index import Index
+    from kinhash.models.encoder import HashEncoder
+
+
+def as_ids(index: Index, names: Iterable[Any]) -> list[Any]:
+    """Texts become numbers where the ids of the index are numbers; everything else is left as it is."""
+    if index.ids_kind != "int":
+        return list(names)
+    return [_number(name) if isinstance(name, str) else name for name in names]
+
+
+def _number(name: str) -> int:
+    try:
+        return int(name)
+    except ValueError:
+        raise InputError(f"the ids of this index are integers, got {name!r}") from None
+
+
+def fitting_encoder(folder: Path, index: Index, device: str | None) -> HashEncoder:
+    """An encoder whose codes fit the index."""
+    import kinhash as kh
+    from kinhash.training.distributed import chosen_device
+
+    encoder = kh.load_encoder(folder, device=chosen_device(device))
+    if encoder.bits != index.bits:
+        raise InputError(
+            f"the encoder {folder} makes codes of {encoder.bits} bits, the index {index.path} holds {index.bits} bits: "
+            "use the encoder that the index was made with"
+        )
+    return encoder
+
+
+@contextmanager
+def bar(what: str, total: int | None, quiet: bool) -> Iterator[Callable[[int], None]]:
+    """A function to call with the number of items done since the last call."""
+    if quiet:
+        yield lambda count: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(what, total=total)
+        yield lambda count: progress.advance(task, count)
+
+
+def counted(number: int, what: str) -> str:
+    """'1 item', '2 items'."""
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def example(text: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Lines at the end of a command's help, as they stand."""
+
+    def add(function: Callable[..., Any]) -> Callable[..., Any]:
+        function.__doc__ = f"{function.__doc__}\n\n    \b\n    Examples:\n" + "\n".join(
+            f"      {line}" for line in text.strip().splitlines()
+        )
+        return function
+
+    return add
+
+
+index_argument = click.argument("index", type=click.Path(path_type=Path))
+json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as json.")
+quiet_option = click.option("--quiet", is_flag=True, help="No progress bar.")
+where_option = click.option(
+    "--where",
+    metavar="FILTER",
+    help="Only items whose metadata pass, such as 'year >= 2010 and label = \"cat\"'.",
+)
+device_option = click.option("--device", help="cpu, cuda, cuda:1 ...  [default: a GPU where there is one]")
