@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import importlib.util
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
+from models import with_timm
 
 from kinhash.errors import FormatError, InputError, MissingDependencyError
-from kinhash.models import build_backbone
+from kinhash.models import HashEncoder, HashNetwork, build_backbone, load_encoder
 from kinhash.models.backbone import Backbone
 from kinhash.models.catalogue import Chain, from_card
 from kinhash.models.resnet_cifar import BasicBlock
@@ -132,15 +135,37 @@ def test_damaged_cards(card: dict[str, object]) -> None:
         from_card(card)
 
 
-def test_timm_by_name() -> None:
-    if importlib.util.find_spec("timm") is None:
-        with pytest.raises(MissingDependencyError, match=r"kinhash\[timm\]"):
-            build_backbone("timm:resnet18")
-        pytest.skip("timm is not installed: only its error was tested")
-    backbone = build_backbone("timm:resnet18", pretrained=False, size=32).eval()
-    assert backbone(torch.randn(2, 3, 32, 32)).shape == (2, backbone.width)
+def test_timm_that_is_missing_or_broken(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "timm", None)
+    with pytest.raises(MissingDependencyError, match=r"kinhash\[timm\]"):
+        build_backbone("timm:resnet18")
+
+    def refuse(*_: object) -> None:
+        raise RuntimeError("operator torchvision::nms does not exist")
+
+    monkeypatch.setattr("kinhash.models.timm_models.require", refuse)
+    with pytest.raises(MissingDependencyError, match=r"different builds .*torchvision::nms"):
+        build_backbone("timm:resnet18")
+
+
+@pytest.mark.parametrize(
+    "name", ["resnet18", "vit_tiny_patch16_224", "mobilenetv3_small_050", "convnext_atto"]
+)
+def test_timm_by_name(name: str, tmp_path: Path) -> None:
+    with_timm.imported()
+    size = 224 if name.startswith("vit") else 32
+    backbone = build_backbone(f"timm:{name}", pretrained=False, size=size).eval()
     assert backbone.preprocessing is not None
-    assert backbone.preprocessing.size == 32
+    assert backbone.preprocessing.size == size
+    assert backbone(torch.randn(2, 3, size, size)).shape == (2, backbone.width)
     assert from_card(backbone.card()).state_dict().keys() == backbone.state_dict().keys()
+    encoder = HashEncoder(HashNetwork(backbone, 16))
+    encoder.save(tmp_path)
+    pictures = np.random.default_rng(0).integers(0, 256, (3, 40, 50, 3), dtype=np.uint8)
+    assert load_encoder(tmp_path).encode(pictures) == encoder.encode(pictures)
+
+
+def test_a_name_that_timm_does_not_know() -> None:
+    with_timm.imported()
     with pytest.raises(InputError, match="no model 'nothing'"):
         build_backbone("timm:nothing")

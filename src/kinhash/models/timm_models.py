@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from types import ModuleType
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from kinhash.data.preprocessing import Preprocessing
-from kinhash.errors import InputError, require
+from kinhash.errors import InputError, MissingDependencyError, require
 from kinhash.models.backbone import Backbone
 
 
@@ -15,7 +17,7 @@ class TimmBackbone(Backbone):
     """`timm:NAME`: the pooled features of timm's model NAME, with the preprocessing its weights were trained with."""
 
     def __init__(self, name: str, pretrained: bool = True, size: int | None = None) -> None:
-        timm = require("timm", "timm")
+        timm = _timm()
         known = name.removeprefix("timm:")
         if not timm.is_model(known):
             raise InputError(f"timm has no model {known!r}; timm.list_models() lists what there is")
@@ -28,6 +30,16 @@ class TimmBackbone(Backbone):
 
     def forward(self, x: Tensor) -> Tensor:
         return self.net(x)
+
+
+def _timm() -> ModuleType:
+    try:
+        return require("timm", "timm")
+    except RuntimeError as error:  # torchvision looks for operators of its own build of torch
+        raise MissingDependencyError(
+            f"timm could not be imported, because torchvision and torch {torch.__version__} are of different builds "
+            f"({error}); install both from the same place, e.g. both for the CPU"
+        ) from error
 
 
 def _preprocessing(config: dict[str, Any], size: int | None) -> Preprocessing:
