@@ -223,8 +223,7 @@ class DeviceLoader:
         whole = self.batch * self.world
         if self.drop_last and len(self.split) < whole:
             raise InputError(
-                f"the split has {len(self.split)} rows, fewer than one batch of {whole}: lower the batch, "
-                "or pass drop_last=False"
+                f"the split has {len(self.split)} rows, fewer than one batch of {whole}: lower the batch, or add rows"
             )
 
 

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from kinhash.data.loader import DeviceLoader
 from kinhash.data.splits import Split
+from kinhash.errors import InputError
 from kinhash.meaning.semantics import Semantics
 from kinhash.methods import find_method
 from kinhash.models.backbone import Backbone
@@ -107,9 +108,15 @@ def _loader(
     target_vectors: ArrayLike | None,
     seed: int,
 ) -> DeviceLoader:
+    own = recipe.batch // place.world
+    if own < 2:
+        raise InputError(
+            f"a batch of {recipe.batch} leaves {own} row for each of {place.world} processes, and batch statistics "
+            f"need 2: use a batch of at least {2 * place.world}"
+        )
     return DeviceLoader(
         split,
-        max(1, recipe.batch // place.world),
+        own,
         device=place.device,
         augment=recipe.augmentation(),
         seed=seed,
