@@ -1,7 +1,7 @@
-"""Generates RESULTS.md from `results/**/*.json`: every number of that page comes from a file that a script wrote.
+"""Generates RESULTS.md and the tables of README.md from `results/**/*.json`: no number of theirs is typed by hand.
 
 python tools/build_results.py            # write
-python tools/build_results.py --check    # 1 if the page is not what the files say
+python tools/build_results.py --check    # 1 if a page is not what the files say
 """
 
 from __future__ import annotations
@@ -12,11 +12,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import readme_tables
 import results_training
 from result_files import Result, number, provenance, read_results, table
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "RESULTS.md"
+README = ROOT / "README.md"
 HEAD = """\
 # Results
 
@@ -40,6 +42,16 @@ def build(folder: Path) -> str:
     parts += [section(topics[topic]) for topic, section in _TRAINED.items() if topic in topics]
     parts += [measured(topics[topic]) for topic in sorted(topics) if topic not in _TRAINED]
     return "\n\n".join(parts) + "\n"
+
+
+def pages(root: Path) -> dict[Path, str]:
+    """Every generated page of a repository, and what it should hold."""
+    results = read_results(root / "results")
+    readme = root / README.name
+    return {
+        root / PAGE.name: build(root / "results"),
+        readme: readme_tables.filled(readme.read_text(), results),
+    }
 
 
 def measured(results: Sequence[Result]) -> str:
@@ -93,14 +105,17 @@ def main() -> int:
     )
     parser.add_argument("--check", action="store_true", help="compare instead of writing")
     options = parser.parse_args()
-    text = build(ROOT / "results")
-    if options.check:
-        same = PAGE.exists() and PAGE.read_text() == text
-        print("RESULTS.md is in step" if same else "RESULTS.md is out of step: run tools/build_results.py")
-        return 0 if same else 1
-    PAGE.write_text(text)
-    print(PAGE)
-    return 0
+    status = 0
+    for page, text in pages(ROOT).items():
+        if not options.check:
+            page.write_text(text)
+            print(page)
+        elif not page.exists() or page.read_text() != text:
+            print(f"{page.name} is out of step: run tools/build_results.py")
+            status = 1
+        else:
+            print(f"{page.name} is in step")
+    return status
 
 
 if __name__ == "__main__":

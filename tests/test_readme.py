@@ -1,0 +1,126 @@
+"""README.md holds: its tables are those of the results, its Python runs, its commands exist."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import build_results
+import numpy as np
+import pytest
+import readme_tables
+from click.testing import CliRunner
+from experiments.made_up import card
+from result_files import Result
+
+import kinhash as kh
+from kinhash.cli import cli
+from kinhash.data.splits import Dataset
+from kinhash.models.backbone import Backbone
+from kinhash.models.catalogue import build_backbone
+from kinhash.training import setup
+
+ROOT = build_results.ROOT
+TEXT = (ROOT / "README.md").read_text()
+[CODE] = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
+
+
+def test_the_tables_are_those_of_the_results() -> None:
+    wanted = build_results.pages(ROOT)[ROOT / "README.md"]
+    assert wanted == TEXT, "run `python tools/build_results.py` and commit README.md"
+    assert set(re.findall(r"<!-- measured: (\w+) -->", TEXT)) == set(readme_tables.TABLES)
+
+
+def run_code(folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    monkeypatch.chdir(folder)
+    names: dict[str, Any] = {}
+    exec(compile(CODE, "README.md", "exec"), names)
+    names["index"].close()
+    return names
+
+
+def test_the_ten_lines_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    """As printed, but with little: few pictures, a small network of random weights, two epochs."""
+
+    def small(name: str, **options: Any) -> Backbone:
+        return build_backbone("wrn10-1" if name == "efficientnet-lite0" else name, **options)
+
+    def few(name: str) -> Dataset:
+        whole = every(name)
+        train = whole.train.take(np.arange(0, 2200, 10))
+        return Dataset(name, train, whole.test.take(np.arange(300)), whole.classes)
+
+    def short(*arguments: Any, **options: Any) -> Any:
+        return train(*arguments, epochs=2, device="cpu", progress=False, **options)
+
+    every, train = kh.dataset, kh.train
+    monkeypatch.setattr(setup, "build_backbone", small)
+    monkeypatch.setattr(kh, "dataset", few)
+    monkeypatch.setattr(kh, "train", short)
+    names = run_code(tmp_path, monkeypatch)
+    assert names["hits"].distances[0, 0] == 0
+    assert len(names["hits"].ids[0]) == 10
+    assert "mAHP@250" in capsys.readouterr().out
+    assert kh.load_encoder("encoder").encode(names["data"].test) == names["codes"]
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+def test_the_ten_lines_run_exactly_as_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = run_code(tmp_path, monkeypatch)
+    report = kh.evaluate(names["codes"], names["data"].test.labels, semantics=names["kin"])
+    assert report["mahp_sim"] > 0.8
+
+
+def test_commands_extras_and_files_that_it_names_exist() -> None:
+    for command in set(re.findall(r"`kinhash ([a-z][a-z ]*)`", TEXT)):
+        done = CliRunner().invoke(cli, [*command.split(), "--help"])
+        assert done.exit_code == 0, command
+    for target in set(re.findall(r"make (\w+)(?=`|    #)", TEXT)):
+        assert f"\n{target}:" in (ROOT / "Makefile").read_text(), target
+    listed = re.search(r"Extras bring the rest: (.*?)\. The\s", TEXT, re.DOTALL)
+    assert listed is not None
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    assert set(re.findall(r"`([a-z-]+)`", listed[1])) == set(extras) - {"bench", "dev"}
+    for name in set(re.findall(r"[`(]((?:docs/)?[\w-]+\.(?:md|png))[`)]", TEXT)):
+        assert (ROOT / name).is_file(), name
+
+
+def result(topic: str, name: str = "a", **content: Any) -> Result:
+    base = {"script": "s", "commit": "c", "date": "d", "hardware": "h", "versions": {"python": "3"}}
+    return Result(topic, name, base | content)
+
+
+def test_a_table_without_files_says_so() -> None:
+    assert "<!-- measured: search -->\nNot measured yet" in readme_tables.filled(
+        "<!-- measured: search -->\nold\n<!-- end -->\nrest", []
+    )
+    for table in readme_tables.TABLES.values():
+        assert table([]).startswith("Not measured yet")
+        assert "|" not in table([result("search", rows=[{"engine": "kinhash", "seconds": 1.0}])])
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [{"N": 10, "engine": "kinhash", "seconds": 0.5}, {"N": 10, "engine": "FAISS", "seconds": 1.0}],
+        [{"N": 10, "kinhash_ms": 500.0, "FAISS_ms": 1000.0}],
+    ],
+)
+def test_rivals_are_paired_by_their_case(rows: list[dict[str, Any]]) -> None:
+    lonely = [{"N": 20, "engine": "kinhash", "seconds": 0.5}]
+    text = readme_tables.TABLES["search"]([result("search", "flat", rows=rows + lonely)])
+    assert "| flat, 10 codes | 500 ms | FAISS: 1 s | 2 |" in text
+    assert "20 codes" not in text
+
+
+def test_the_paper_stands_beside_us(monkeypatch: pytest.MonkeyPatch) -> None:
+    results = [
+        Result("cifar100", str(i), one) for i, one in enumerate([card(), card(backbone="wrn28-10", wup=0.95)])
+    ]
+    lines = readme_tables.TABLES["cifar100"](results).splitlines()
+    assert lines[2].startswith("| SIM-KL-CLASS, resnet110w, 100 epochs | .9010 | .9000 |")
+    assert lines[2].endswith("| .8916 / .8608 | .6512 | .7199 |")
+    assert lines[3].startswith("| SIM-KL-CLASS, wrn28-10, 100 epochs | .9510 |")
