@@ -15,6 +15,7 @@ import statistics
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -47,21 +48,39 @@ print(imported - start, loaded - imported, done - loaded)
 """
 
 
-def cold(variant: str, repeats: int) -> dict[str, float]:
-    """Median seconds of the parts of a fresh process; the first one, which may fill Numba's cache, is not counted."""
-    parts = ("import", "load", "matrix")
-    rows = []
+def cold(variants: Sequence[str], repeats: int) -> dict[str, dict[str, float]]:
+    """Median seconds of the parts of a fresh process, variants in turn; the first round may fill Numba's cache."""
+    rows: dict[str, list[dict[str, float]]] = {variant: [] for variant in variants}
     for turn in range(repeats + 1):
-        start = time.perf_counter()
-        command = [sys.executable, "-c", COLD.format(variant=variant)]
-        done = subprocess.run(
-            command, capture_output=True, text=True, check=True, env={"PYTHONPATH": str(ROOT / "src")}
-        )
-        whole = time.perf_counter() - start
-        if turn:
-            seconds = dict(zip(parts, map(float, done.stdout.split()), strict=True))
-            rows.append({**seconds, "load_and_matrix": seconds["load"] + seconds["matrix"], "process": whole})
-    return {part: statistics.median(row[part] for row in rows) for part in rows[0]}
+        for variant in variants:
+            row = one_cold(variant)
+            if turn:
+                rows[variant].append(row)
+    return {
+        variant: {part: statistics.median(row[part] for row in taken) for part in taken[0]}
+        for variant, taken in rows.items()
+    }
+
+
+def one_cold(variant: str) -> dict[str, float]:
+    """Seconds of one fresh process, and of its parts."""
+    start = time.perf_counter()
+    done = subprocess.run(
+        [sys.executable, "-c", COLD.format(variant=variant)],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={"PYTHONPATH": str(ROOT / "src")},
+    )
+    whole = time.perf_counter() - start
+    imported, load, matrix = map(float, done.stdout.split())
+    return {
+        "import": imported,
+        "load": load,
+        "matrix": matrix,
+        "load_and_matrix": load + matrix,
+        "process": whole,
+    }
 
 
 def against_nltk(reader: Any, classes: int, repeats: int) -> dict[str, float]:
@@ -93,12 +112,16 @@ def rows_of_sizes(repeats: int) -> list[dict[str, Any]]:
     """Seconds of every measure on the bundled tables, warm."""
     wordnet = load_wordnet()
     rows = []
-    for table, turns in (("cifar100", repeats), ("ilsvrc2012", repeats), ("imagenet21k", 1)):
+    for table, turns, variants in (
+        ("cifar100", repeats, VARIANTS),
+        ("ilsvrc2012", repeats, VARIANTS),
+        ("imagenet21k", 1, VARIANTS[:1]),
+    ):
         classes = class_table(table)
         nodes = wordnet.positions([classes.synsets[name] for name in classes.names])
         runs = {
             f"wup {variant}": lambda v=variant, n=nodes: wu_palmer(wordnet.graph, n, v)
-            for variant in VARIANTS
+            for variant in variants
         }
         runs["lcs symmetric"] = lambda n=nodes: lcs_height(wordnet.graph, n)
         for name, seconds in interleaved(runs, turns, warm=int(turns > 1)).items():
@@ -115,9 +138,7 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="a short run that exits 1 when a bar is missed")
     short = parser.parse_args().check
     reader = find_nltk()
-    seconds = {
-        variant: cold(variant, 3 if short else 9) for variant in (("symmetric",) if short else VARIANTS)
-    }
+    seconds = cold(("symmetric",) if short else VARIANTS, 5 if short else 9)
     for variant, parts in seconds.items():
         print(f"cold, {variant}: " + ", ".join(f"{part} {value:.3f} s" for part, value in parts.items()))
     checks = [

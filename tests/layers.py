@@ -9,6 +9,7 @@ from pathlib import Path
 LAYERS = [
     "errors",
     "arrays",
+    "files",
     "codes",
     "hyperplanes",
     "kernels",

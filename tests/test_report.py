@@ -31,7 +31,7 @@ def make_report(name: str = "kin", **changes: Any) -> Report:
     return Report(
         name,
         {**protocol, **changes},
-        {"mahp_wup": 0.5, "mahp_lcs": 0.25, "map_full": float("nan"), "unique_codes": 12345.0},
+        {"mahp_wup": 0.5, "mahp_lcs": 1 / 3, "map_full": float("nan"), "unique_codes": 12345.0},
         {"hp_wup": np.array([1.0, 0.5])},
         {"mahp_wup": np.array([0.25, 0.75, np.nan])},
     )
@@ -65,7 +65,7 @@ def test_json_round_trip(tmp_path: Path) -> None:
     report.save(tmp_path / "deep" / "r.json")
     again = Report.load(tmp_path / "deep" / "r.json")
     assert again.protocol == report.protocol
-    assert again["mahp_wup"] == report["mahp_wup"]
+    assert again["mahp_lcs"] == report["mahp_lcs"]  # to the bit
     assert np.isnan(again["map_full"])
     np.testing.assert_array_equal(again.per_query["mahp_wup"], report.per_query["mahp_wup"])
     np.testing.assert_array_equal(again.curves["hp_wup"], report.curves["hp_wup"])
@@ -73,7 +73,7 @@ def test_json_round_trip(tmp_path: Path) -> None:
 
 def test_markdown_holds_the_table(tmp_path: Path) -> None:
     make_report().save(tmp_path / "r.md")
-    assert "| mAHP@250, lcs | 0.2500 |" in (tmp_path / "r.md").read_text()
+    assert "| mAHP@250, lcs | 0.3333 |" in (tmp_path / "r.md").read_text()
 
 
 def test_bad_paths_and_files(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kinhash.arrays import as_array, is_whole
 from kinhash.errors import FormatError, InputError, NotFoundError, StorageError
+from kinhash.files import replace_file
 
 WORD = 64
 _FORMAT = "kinhash-codes"
@@ -217,8 +218,8 @@ class Codes:
         }
         try:
             path.mkdir(parents=True, exist_ok=True)
-            _replace(path / name, raw)
-            _replace(path / "codes.json", (json.dumps(card, indent=1) + "\n").encode())
+            replace_file(path / name, raw)
+            replace_file(path / "codes.json", (json.dumps(card, indent=1) + "\n").encode())
             for old in path.glob("codes-*.npy"):
                 if old.name != name:
                     old.unlink()
@@ -253,16 +254,6 @@ class Codes:
 def _checksum(raw: bytes | memoryview, bits: int) -> int:
     """CRC-32 of the file's bytes and of the code length, so that a flip in either is seen."""
     return zlib.crc32(raw, zlib.crc32(str(bits).encode()))
-
-
-def _replace(path: Path, data: bytes | memoryview) -> None:
-    """Put `data` at `path` in one step, on the disk before its name is."""
-    new = path.with_name(path.name + ".new")
-    with open(new, "wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(new, path)
 
 
 def _checked_index(key: ArrayLike) -> NDArray[Any]:

@@ -43,6 +43,7 @@ _TITLES = {
     "constant_bits": "bits that never change",
     "multi_index_candidates": "candidates a query reads in multi-index hashing, 16-bit chunks",
 }
+_PER_QUERY_DECIMALS = 6
 _COUNTS = ("unique_codes", "largest_bucket", "constant_bits")
 
 
@@ -116,7 +117,7 @@ class Report:
         return f"**{self.name}**: {self.describe_protocol()}\n\n| metric | value |\n|---|---:|\n{rows}\n"
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it in plain Python types, ready for json."""
+        """All of it in plain Python types, ready for json; values per query, which are many, with six decimals."""
         return {
             "format": _FORMAT,
             "version": _VERSION,
@@ -124,7 +125,9 @@ class Report:
             "protocol": self.protocol,
             "metrics": {key: _plain(value) for key, value in self.metrics.items()},
             "curves": {key: [_plain(v) for v in curve] for key, curve in self.curves.items()},
-            "per_query": {key: [_plain(v) for v in row] for key, row in self.per_query.items()},
+            "per_query": {
+                key: [_plain(v, _PER_QUERY_DECIMALS) for v in row] for key, row in self.per_query.items()
+            },
         }
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -196,9 +199,11 @@ def format_value(metric: str, value: float) -> str:
     return f"{value:,.0f}" if metric in _COUNTS else f"{value:.4f}"
 
 
-def _plain(value: float) -> float | None:
+def _plain(value: float, decimals: int | None = None) -> float | None:
     """A float that json can hold: NaN becomes null."""
-    return None if np.isnan(value) else round(float(value), 6)
+    if np.isnan(value):
+        return None
+    return float(value) if decimals is None else round(float(value), decimals)
 
 
 def _floats(values: Mapping[str, float | None]) -> dict[str, float]:

@@ -14,6 +14,7 @@ import torch
 from kinhash import __version__
 from kinhash.data.preprocessing import Preprocessing
 from kinhash.errors import FormatError, InputError, KinhashError, NotFoundError, StorageError, require
+from kinhash.files import replace_file
 from kinhash.models.catalogue import from_card
 from kinhash.models.encoder import HashEncoder
 from kinhash.models.network import HashNetwork
@@ -48,8 +49,8 @@ def save_encoder(encoder: HashEncoder, folder: str | os.PathLike[str]) -> None:
         raise InputError(f"the semantics or training card holds what json cannot: {error}") from error
     try:
         path.mkdir(parents=True, exist_ok=True)
-        _replace(path / weights, raw)
-        _replace(path / CARD, text.encode())
+        replace_file(path / weights, raw)
+        replace_file(path / CARD, text.encode())
         for old in path.glob("weights-*.safetensors"):
             if old.name != weights:
                 old.unlink()
@@ -121,13 +122,3 @@ def _read_weights(path: Path, card: Mapping[str, Any]) -> dict[str, torch.Tensor
     except Exception as error:  # the reader has an exception class of its own
         raise FormatError(f"{file} is no safetensors file: {error}") from error
     return tensors
-
-
-def _replace(path: Path, data: bytes) -> None:
-    """Put `data` at `path` in one step, on the disk before its name is."""
-    new = path.with_name(path.name + ".new")
-    with open(new, "wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(new, path)
