@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import torch
 from PIL import Image
@@ -133,7 +135,7 @@ def test_progress_is_told(
     assert capsys.readouterr().out == ""
 
 
-def test_embeddings_and_their_backbone(arrays: np.ndarray) -> None:
+def test_embeddings_and_their_backbone(arrays: np.ndarray, tmp_path: Path) -> None:
     torch.manual_seed(0)
     backbone = build_backbone("wrn10-1").eval()
     backbone.preprocessing = Preprocessing(8)
@@ -149,6 +151,10 @@ def test_embeddings_and_their_backbone(arrays: np.ndarray) -> None:
     )
     assert head.takes == "embeddings"
     codes = head.encode(features)
+    table = pa.table({"embedding": features.vectors.tolist(), "id": list("abcdefg")})
+    pq.write_table(table, tmp_path / "features.parquet")
+    assert head.encode_all(tmp_path / "features.parquet").ids == list("abcdefg")
+    assert head.encode(tmp_path / "features.parquet") == codes
     assert codes == head.encode(features.vectors) == head.encode(torch.from_numpy(features.vectors))
     assert head.encode(features.vectors[0]) == codes[0]
     whole = head.after(backbone)
@@ -180,6 +186,9 @@ def test_what_cannot_be_encoded_is_said(encoder: HashEncoder, tmp_path: Path, ar
     ]:
         with pytest.raises(InputError, match=message):
             encoder.encode(things)
+    (tmp_path / "list.csv").write_text("path,label")
+    with pytest.raises(InputError, match=r"is a list of things: open it with kh\.dataset"):
+        encoder.encode(tmp_path / "list.csv")
     with pytest.raises(NotFoundError, match="no file or folder"):
         encoder.encode(tmp_path / "nothing")
     with pytest.raises(InputError, match="embeddings of 4 numbers, got 3"):

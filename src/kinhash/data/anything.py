@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from kinhash.data.embeddings import load_array
+from kinhash.data.embeddings import embeddings, holds_embeddings, load_array
 from kinhash.data.images import FilePart, Source
 from kinhash.data.splits import Dataset, Split
 from kinhash.errors import InputError, NotFoundError
@@ -35,6 +35,7 @@ SUFFIXES = frozenset(
         "tiff",
     )
 ) | {".webp"}
+TABLES = frozenset({".csv", ".tsv", ".jsonl", ".ndjson", ".parquet"})
 
 
 def as_split(things: Any) -> Split:
@@ -69,16 +70,24 @@ def is_picture(name: str) -> bool:
 
 
 def _path(path: Path) -> Split:
-    if path.is_file() and path.suffix == ".npy":
-        return _array(load_array(path))
     if path.is_file():
-        return Split(images=[path], ids=[str(path)])
+        return _file(path)
     if not path.is_dir():
         raise NotFoundError(f"there is no file or folder {path}")
     found = pictures_below(path)
     if not found:
         raise InputError(f"{path} holds no pictures: no file below it has one of the usual suffixes")
     return Split(images=list(found), ids=[file.relative_to(path).as_posix() for file in found])
+
+
+def _file(path: Path) -> Split:
+    if path.suffix == ".npy":
+        return _array(load_array(path))
+    if path.suffix in TABLES and not holds_embeddings(path):
+        raise InputError(
+            f"{path} is a list of things: open it with kh.dataset(PATH), on the command line with --part all"
+        )
+    return embeddings(path).train if path.suffix in TABLES else Split(images=[path], ids=[str(path)])
 
 
 def _sequence(things: Sequence[Any]) -> Split:

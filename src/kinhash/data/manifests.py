@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from kinhash.data.anything import TABLES
 from kinhash.data.archives import Library
 from kinhash.data.images import Source
 from kinhash.data.labels import numbered
@@ -26,12 +27,11 @@ COLUMNS = {
     "split": ("split",),
 }
 TEST = ("test", "val", "dev", "valid", "validation")
-SUFFIXES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")
 
 
 def is_manifest(path: Path) -> bool:
     """Whether the file is of a kind that `manifest` reads."""
-    return path.suffix.lower() in SUFFIXES
+    return path.suffix.lower() in TABLES
 
 
 def manifest(
