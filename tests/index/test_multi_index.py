@@ -178,11 +178,18 @@ def test_counts_are_what_was_read(rng: Generator) -> None:
 
 
 def test_near_neighbours_read_a_small_part(rng: Generator) -> None:
-    codes = make("uniform", 60_000, 64, rng)
+    codes = Codes(rng.integers(0, 2**64, (500_000, 1), dtype=np.uint64), 64)
     hits, costs = MultiIndex(codes).search_counted(codes[:100], 1)
     assert hits.positions[:, 0].tolist() == list(range(100))
     assert not costs.fell_back.any()
     assert costs.candidates.max() < 600
+
+
+def test_small_batches_go_to_the_scan_at_once(rng: Generator) -> None:
+    codes = make("uniform", 500, 64, rng)
+    _, costs = MultiIndex(codes).search_counted(codes[:2], 1)
+    assert costs.fell_back.all()
+    assert not costs.probes.any()
 
 
 def test_hopeless_queries_go_to_the_scan(rng: Generator) -> None:

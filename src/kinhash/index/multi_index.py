@@ -17,7 +17,6 @@ from kinhash.errors import InputError
 from kinhash.index import scan
 from kinhash.index.hits import Hits, RaggedHits
 
-_BLOCK = 32  # queries that one thread takes at a time
 _LONGEST = 512  # bits
 _MOST = 1 << 32  # codes that a 32-bit number tells apart
 
@@ -88,13 +87,13 @@ class MultiIndex:
         """`search`, and what it read. With `bounded=False` no query falls back to the scan, whatever it costs."""
         self._check_queries(queries)
         scan.checked_k(k, len(self), filtered=False)
-        if not scan.compiled():
-            return scan.k_nearest(queries, self.codes, k), _all_scanned(len(queries))
+        if self._scans_at_once(len(queries), bounded):
+            return scan.k_nearest(queries, self.codes, k, threads=threads), _all_scanned(len(queries))
         from kinhash.index import multi_index_driver
 
         prices = self._plan.prices(len(self), len(queries), lean=self._lean, bounded=bounded)
         positions, distances, counted = multi_index_driver.k_nearest(
-            self._tables, prices, queries, k, _BLOCK, threads
+            self._tables, prices, queries, k, threads
         )
         costs = _costs(counted)
         if costs.fell_back.any():
@@ -108,18 +107,26 @@ class MultiIndex:
         """`within`, and what it read. With `bounded=False` no query falls back to the scan, whatever it costs."""
         self._check_queries(queries)
         scan.checked_radius(radius, queries.bits)
-        if not scan.compiled():
-            return scan.within(queries, self.codes, radius), _all_scanned(len(queries))
+        if self._scans_at_once(len(queries), bounded):
+            return scan.within(queries, self.codes, radius, threads=threads), _all_scanned(len(queries))
         from kinhash.index import multi_index_driver
 
         prices = self._plan.prices(len(self), len(queries), lean=self._lean, bounded=bounded)
-        parts, counted = multi_index_driver.within(self._tables, prices, queries, radius, _BLOCK, threads)
+        parts, counted = multi_index_driver.within(self._tables, prices, queries, radius, threads)
         costs = _costs(counted)
         if costs.fell_back.any():
             again = scan.within(queries[costs.fell_back], self.codes, radius, threads=threads)
             for i, query in enumerate(np.flatnonzero(costs.fell_back)):
                 parts[query] = again[i]
         return multi_index_driver.joined(parts), costs
+
+    def _scans_at_once(self, m: int, bounded: bool) -> bool:
+        """Without the compiler, and where the whole batch costs the scan less than a call does."""
+        if not scan.compiled():
+            return True
+        from kinhash.index.multi_index_plan import worth_it
+
+        return bounded and not worth_it(len(self), self.codes.words.shape[1], m)
 
     def _check_queries(self, queries: Codes) -> None:
         if not isinstance(queries, Codes):

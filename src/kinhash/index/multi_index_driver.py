@@ -9,14 +9,15 @@ from kinhash.codes import Codes
 from kinhash.index.hits import RaggedHits
 from kinhash.kernels.multi_best import NUMBER, SHIFT
 from kinhash.kernels.multi_search import COUNTED, Prices, Tables, search_nearest, search_within
-from kinhash.kernels.threads import map_blocks
+from kinhash.kernels.threads import available_threads, map_blocks
 
 _ROOM = 1 << 14  # pairs that a radius search has room for at first
+_MOST = 256  # queries of a block, whose pairs stay in the cache
 Part = tuple[NDArray[np.int64], NDArray[np.int32]]
 
 
 def k_nearest(
-    tables: Tables, prices: Prices, queries: Codes, k: int, block: int, threads: int | None
+    tables: Tables, prices: Prices, queries: Codes, k: int, threads: int | None
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
     """(m, k) positions and distances, and what was counted; queries that fell back have no answer yet."""
     m = len(queries)
@@ -30,12 +31,12 @@ def k_nearest(
         positions[start:stop] = best & NUMBER
         distances[start:stop] = best >> SHIFT
 
-    map_blocks(run, m, block, threads)
+    map_blocks(run, m, _block(m, threads), threads)
     return positions, distances, counted
 
 
 def within(
-    tables: Tables, prices: Prices, queries: Codes, radius: int, block: int, threads: int | None
+    tables: Tables, prices: Prices, queries: Codes, radius: int, threads: int | None
 ) -> tuple[list[Part], NDArray[np.int64]]:
     """(positions, distances) of every query, and what was counted."""
     m = len(queries)
@@ -57,8 +58,13 @@ def within(
                 parts[start + i] = pairs & NUMBER, (pairs >> SHIFT).astype(np.int32)
             room *= 2
 
-    map_blocks(run, m, block, threads)
+    map_blocks(run, m, _block(m, threads), threads)
     return parts, counted
+
+
+def _block(m: int, threads: int | None) -> int:
+    """Queries that a thread takes at a time: some turns each, since queries differ in cost."""
+    return max(1, min(_MOST, m // (4 * (threads or available_threads()))))
 
 
 def joined(parts: list[Part]) -> RaggedHits:

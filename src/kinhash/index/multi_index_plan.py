@@ -14,12 +14,13 @@ from numpy.typing import NDArray
 
 from kinhash.codes import Codes
 from kinhash.index import scan
+from kinhash.kernels.multi_probe import GROUP
 from kinhash.kernels.multi_search import Prices
 
 Keys = list[NDArray[np.int64]]
 
 # nanoseconds, measured by benchmarks/multi_index.py on the machine that its results name; ratios are what matters
-PROBE, ENTRY, LEAN_ENTRY, CODE = 17.0, 0.65, 8.0, 10.0
+WAIT, PROBE, ENTRY, LEAN_ENTRY, CODE = 400.0, 17.0, 0.65, 8.0, 10.0  # WAIT: per group of probes
 _COMPARED = 0.05  # share of the entries whose codes are read, where signatures are kept
 _SCAN_MANY, _SCAN_ONE, _SCAN_CACHED = (
     0.026,
@@ -27,12 +28,18 @@ _SCAN_MANY, _SCAN_ONE, _SCAN_CACHED = (
     0.09,
 )  # per word: in a large batch; alone; alone from the cache
 _CACHE = 1 << 24  # bytes
-_FREE = 0.1  # share of the scan's price that a search may spend before it asks which is cheaper
+_FREE = 0.08  # share of the scan's price that a search may spend before it asks which is cheaper
 
 _SAMPLE = 8192  # codes whose bits are looked at
 _ASKED = 64  # of them used as queries
+_SMALL = 1e5  # nanoseconds of a whole batch by the scan, below which calls cost more than searches
 _K = 10  # neighbours that a typical search wants
 _LONGEST, _SHORTEST = 26, 6  # bits of a key
+
+
+def worth_it(n: int, width: int, batch: int) -> bool:
+    """Whether a batch is large enough for a multi-index to matter."""
+    return batch * scan_price(n, width, batch) > _SMALL
 
 
 @dataclass(frozen=True)
@@ -50,6 +57,7 @@ class Plan:
         """What a search among n codes costs in a batch; not bounded: the scan is never asked."""
         scanned = scan_price(n, -(-self.bits // 64), batch) if bounded else np.inf
         return Prices(
+            WAIT,
             PROBE,
             LEAN_ENTRY if lean else ENTRY,
             0.0 if lean else CODE,
@@ -173,7 +181,9 @@ def _cumulative(keys: Keys, entries: NDArray[np.float64], *, lean: bool) -> NDAr
     """Expected cost of all rounds before each one."""
     entry = LEAN_ENTRY if lean else ENTRY + _COMPARED * CODE
     probes = np.array([float(comb(len(keys[t % len(keys)]), t // len(keys))) for t in range(len(entries))])
-    return np.concatenate([[0.0], np.cumsum(probes * PROBE + entries * entry)])
+    return np.concatenate(
+        [[0.0], np.cumsum(np.ceil(probes / GROUP) * WAIT + probes * PROBE + entries * entry)]
+    )
 
 
 @lru_cache(maxsize=64)

@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from kinhash.kernels.multi_vector import int_at, put_int
+from kinhash.kernels.vector import number_at, put
 
 SHIFT = 32
 NUMBER = (1 << SHIFT) - 1
@@ -24,14 +24,14 @@ def replace_worst(best: int, size: int, pair: int) -> None:
         child = 2 * at + 1
         if child >= size:
             break
-        if child + 1 < size and int_at(best + 8 * child + 8) > int_at(best + 8 * child):
+        if child + 1 < size and number_at(best + 8 * child + 8) > number_at(best + 8 * child):
             child += 1
-        worse = int_at(best + 8 * child)
+        worse = number_at(best + 8 * child)
         if worse <= pair:
             break
-        put_int(best + 8 * at, worse)
+        put(best + 8 * at, worse)
         at = child
-    put_int(best + 8 * at, pair)
+    put(best + 8 * at, pair)
 
 
 @njit(cache=True, nogil=True)

@@ -11,6 +11,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from kinhash.kernels.multi_vector import signed
 from kinhash.kernels.vector import prefetch, word_at
 
 _KEY = np.uint64(0xFFFFFFFF)
@@ -45,12 +46,12 @@ def packed(address: int, width: int, lookup: NDArray[np.uint64]) -> np.uint64:
 def count_keys(address: int, count: int, lookup: NDArray[np.uint64], ends: NDArray[np.uint32]) -> None:
     """ends[key + 1] becomes where the bucket of a key begins; `ends` holds zeros, two more than there are keys."""
     width = lookup.shape[0] // 8
-    base = np.int64(ends.ctypes.data)
+    base = signed(ends.ctypes.data)
     keys = np.empty(_BLOCK, dtype=np.int64)
     for start in range(0, count, _BLOCK):
         size = min(_BLOCK, count - start)
         for i in range(size):
-            key = np.int64(packed(address + 8 * width * (start + i), width, lookup) & _KEY)
+            key = signed(packed(address + 8 * width * (start + i), width, lookup) & _KEY)
             keys[i] = key
             prefetch(base + 4 * (key + 2))
         for i in range(size):
@@ -76,9 +77,9 @@ def fill_buckets(
     width = lookup.shape[0] // 8
     keep = signatures.shape[0] > 0
     base, id_base, signature_base = (
-        np.int64(ends.ctypes.data),
-        np.int64(ids.ctypes.data),
-        np.int64(signatures.ctypes.data),
+        signed(ends.ctypes.data),
+        signed(ids.ctypes.data),
+        signed(signatures.ctypes.data),
     )
     both = np.empty(_BLOCK, dtype=np.uint64)
     places = np.empty(_BLOCK, dtype=np.int64)
@@ -86,15 +87,15 @@ def fill_buckets(
         size = min(_BLOCK, count - start)
         for i in range(size):
             both[i] = packed(address + 8 * width * (start + i), width, lookup)
-            prefetch(base + 4 * (np.int64(both[i] & _KEY) + 1))
+            prefetch(base + 4 * (signed(both[i] & _KEY) + 1))
         for i in range(size):
-            key = np.int64(both[i] & _KEY)
+            key = signed(both[i] & _KEY)
             place = ends[key + 1]
             ends[key + 1] = place + np.uint32(1)
             places[i] = place
-            prefetch(id_base + 4 * np.int64(place))
+            prefetch(id_base + 4 * signed(place))
             if keep:
-                prefetch(signature_base + 4 * np.int64(place))
+                prefetch(signature_base + 4 * signed(place))
         for i in range(size):
             ids[places[i]] = start + i
             if keep:

@@ -13,11 +13,11 @@ from numba import njit
 
 from kinhash.kernels.bits import popcount64
 from kinhash.kernels.multi_best import SHIFT, replace_worst
-from kinhash.kernels.multi_vector import SIGNATURES, half_at, int_at, near_signatures, put_int
-from kinhash.kernels.vector import prefetch, trailing_zeros, word_at
+from kinhash.kernels.multi_vector import SIGNATURES, half_at, near_signatures, signed
+from kinhash.kernels.vector import number_at, prefetch, put, trailing_zeros, word_at
 
 GROUP = 128  # probes
-HELD = 512  # entries whose codes are read together
+HELD = 128  # entries whose codes are read together
 _LINE = 64
 _AHEAD = 128  # entries of a bucket that are asked for ahead
 SCRATCH = 2 * GROUP + 2 * (HELD + SIGNATURES)  # words
@@ -52,7 +52,7 @@ def ask_for_bounds(r: Any, pattern: int, total: int) -> int:
     for _ in range(total):
         bounds = r.ends + 4 * (r.key ^ pattern)
         prefetch(bounds)
-        put_int(at, bounds)
+        put(at, bounds)
         at += 16
         if r.weight > 0:  # the next number with as many bits
             lowest = pattern & -pattern
@@ -65,12 +65,12 @@ def ask_for_bounds(r: Any, pattern: int, total: int) -> int:
 def ask_for_entries(r: Any, total: int) -> int:
     """Read the bounds, ask for the beginning of what lies between; the number of entries."""
     start = r.ids if r.signatures == 0 else r.signatures
-    entries = np.int64(0)
+    entries = signed(0)
     for at in range(r.scratch, r.scratch + 16 * total, 16):
-        bounds = int_at(at)
+        bounds = number_at(at)
         low, high = half_at(bounds), half_at(bounds + 4)
-        put_int(at, low)
-        put_int(at + 8, high)
+        put(at, low)
+        put(at + 8, high)
         entries += high - low
         if low < high:
             line = (start + 4 * low) & -_LINE
@@ -85,7 +85,7 @@ def ask_for_entries(r: Any, total: int) -> int:
 def _is_first(r: Any, code: int) -> bool:
     """Whether this table in this round is the first that meets the code at an address."""
     for i in range(r.tables):
-        distance = np.int64(0)
+        distance = signed(0)
         for w in range(r.width):
             differ = word_at(r.query + 8 * w) ^ word_at(code + 8 * w)
             distance += popcount64(differ & word_at(r.masks + 8 * (r.width * i + w)))
@@ -98,26 +98,26 @@ def _is_first(r: Any, code: int) -> bool:
 def read_held(r: Any, held: int, found: int) -> tuple[int, int]:
     """Compare the codes of all entries held, keep what is near and new; how many were compared, how many found."""
     places = r.scratch + 16 * GROUP
-    number = np.int64(0)
+    number = signed(0)
     for i in range(held):
-        bound = int_at(places + 16 * i + 8)
-        pair = (bound << SHIFT) + half_at(r.ids + 4 * int_at(places + 16 * i))
-        if pair < int_at(r.best):
-            put_int(places + 16 * number, pair)
+        bound = number_at(places + 16 * i + 8)
+        pair = (bound << SHIFT) + half_at(r.ids + 4 * number_at(places + 16 * i))
+        if pair < number_at(r.best):
+            put(places + 16 * number, pair)
             number += 1
             prefetch(r.words + 8 * r.width * (pair & 0xFFFFFFFF))
     for i in range(number):
-        row = int_at(places + 16 * i) & 0xFFFFFFFF
+        row = number_at(places + 16 * i) & 0xFFFFFFFF
         code = r.words + 8 * r.width * row
-        distance = np.int64(0)
+        distance = signed(0)
         for w in range(r.width):
             distance += popcount64(word_at(r.query + 8 * w) ^ word_at(code + 8 * w))
         pair = (distance << SHIFT) + row
-        if pair < int_at(r.best) and _is_first(r, code):
+        if pair < number_at(r.best) and _is_first(r, code):
             if r.found == 0:
                 replace_worst(r.best, r.k, pair)
             else:
-                put_int(r.found + 8 * found, pair)
+                put(r.found + 8 * found, pair)
                 found += 1
     return number, found
 
@@ -125,7 +125,7 @@ def read_held(r: Any, held: int, found: int) -> tuple[int, int]:
 @njit(cache=True, nogil=True, forceinline=True)
 def exhausted(r: Any, place: int) -> bool:
     """Whether nothing from here to the end of a bucket can be near: numbers ascend in it."""
-    worst = int_at(r.best)
+    worst = number_at(r.best)
     return worst >> SHIFT <= r.weight and (r.weight << SHIFT) + half_at(r.ids + 4 * place) >= worst
 
 
@@ -134,7 +134,7 @@ def near_entries(r: Any, place: int, high: int) -> np.uint64:
     """Which of the next 16 entries of a bucket may be near."""
     near = np.uint64((1 << SIGNATURES) - 1)
     if r.signatures != 0:
-        near = near_signatures(r.signatures + 4 * place, r.own, (int_at(r.best) >> SHIFT) - r.weight)
+        near = near_signatures(r.signatures + 4 * place, r.own, (number_at(r.best) >> SHIFT) - r.weight)
     if high - place < SIGNATURES:
         near &= (np.uint64(1) << np.uint64(high - place)) - np.uint64(1)
     return near
@@ -151,8 +151,8 @@ def hold(r: Any, near: np.uint64, place: int, held: int) -> int:
         if r.signatures != 0:
             bound += popcount64(np.uint64(half_at(r.signatures + 4 * entry) ^ r.own))
         prefetch(r.ids + 4 * entry)
-        put_int(at, entry)
-        put_int(at + 8, bound)
+        put(at, entry)
+        put(at + 8, bound)
         at += 16
         held += 1
     return held

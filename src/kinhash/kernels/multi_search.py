@@ -27,7 +27,8 @@ from kinhash.kernels.multi_probe import (
     near_entries,
     read_held,
 )
-from kinhash.kernels.multi_vector import SIGNATURES, int_at
+from kinhash.kernels.multi_vector import SIGNATURES, signed
+from kinhash.kernels.vector import number_at
 
 PROBES, ENTRIES, CODES, ROUNDS, FELL_BACK, FOUND = range(6)  # what is counted per query
 COUNTED = 6
@@ -50,6 +51,7 @@ class Tables(NamedTuple):
 class Prices(NamedTuple):
     """What rounds cost, in nanoseconds, and what is expected of them; see `index/multi_index_plan.py`."""
 
+    group: float  # waiting for memory, once per group of probes
     probe: float
     entry: float
     code: float
@@ -66,7 +68,7 @@ def _patterns(length: int, weight: int) -> int:
     """How many keys of `length` bits differ from one in `weight` bits."""
     if weight > length:
         return 0
-    number = np.int64(1)
+    number = signed(1)
     for i in range(weight):
         number = number * (length - i) // (i + 1)
     return number
@@ -85,24 +87,24 @@ def _start_round(
     table = done % tables
     both = packed(query.ctypes.data, width, t.lookups[table])
     return Round(
-        np.int64(done // tables),
-        np.int64(table),
+        signed(done // tables),
+        signed(table),
         t.lengths[table],
-        np.int64(both & np.uint64(0xFFFFFFFF)),
-        np.int64(both >> np.uint64(32)),
-        np.int64(t.ends.ctypes.data) + 4 * t.starts[table],
-        np.int64(t.ids.ctypes.data) + 4 * t.ids.shape[1] * table,
-        (np.int64(t.signatures.ctypes.data) + 4 * t.signatures.shape[1] * table)
-        * np.int64(t.signatures.shape[1] > 0),
-        np.int64(t.words.ctypes.data),
-        np.int64(width),
-        np.int64(query.ctypes.data),
-        np.int64(t.masks.ctypes.data),
-        np.int64(tables),
-        np.int64(best.ctypes.data),
-        np.int64(best.shape[0]),
-        np.int64(found.ctypes.data) * np.int64(found.shape[0] > 0),
-        np.int64(scratch.ctypes.data),
+        signed(both & np.uint64(0xFFFFFFFF)),
+        signed(both >> np.uint64(32)),
+        signed(t.ends.ctypes.data) + 4 * t.starts[table],
+        signed(t.ids.ctypes.data) + 4 * t.ids.shape[1] * table,
+        (signed(t.signatures.ctypes.data) + 4 * t.signatures.shape[1] * table)
+        * signed(t.signatures.shape[1] > 0),
+        signed(t.words.ctypes.data),
+        signed(width),
+        signed(query.ctypes.data),
+        signed(t.masks.ctypes.data),
+        signed(tables),
+        signed(best.ctypes.data),
+        signed(best.shape[0]),
+        signed(found.ctypes.data) * signed(found.shape[0] > 0),
+        signed(scratch.ctypes.data),
     )
 
 
@@ -146,29 +148,31 @@ def _search(
     counts: NDArray[np.int64],
 ) -> int:
     """All rounds of one query; the result lies in `best` or `found`."""
-    spent, done, number = 0.0, 0, np.int64(0)
+    spent, done, number = 0.0, 0, signed(0)
     final = found.shape[0] > 0
-    while done <= (best[0] >> SHIFT) - np.int64(
-        final
-    ):  # afterwards everything up to distance done - 1 was met
+    worst = signed(counts.shape[0] - 1) << SHIFT
+    while done <= (best[0] >> SHIFT) - signed(final):  # afterwards everything up to distance done - 1 was met
         r = _start_round(t, query, best, found, scratch, done)
         needed = max(done, _last_round(p, best, found, done, counts))
         left = patterns = _patterns(r.length, r.weight)
-        pattern = (np.int64(1) << r.weight) - 1
+        pattern = (signed(1) << r.weight) - 1
         while left > 0:
             total = min(left, GROUP)
             pattern = ask_for_bounds(r, pattern, total)
             entries = ask_for_entries(r, total)
             left -= total
-            spent += total * p.probe + entries * p.entry
-            if _too_dear(p, spent, done, 1 - left / patterns, needed):
+            spent += p.group + total * p.probe + entries * p.entry
+            certain = (
+                0.0 if final or best[0] < worst else entries * p.code
+            )  # before k are found, every code is compared
+            if _too_dear(p, spent + certain, done, 1 - left / patterns, needed):
                 return _DEAR
             counted[PROBES] += total
             counted[ENTRIES] += entries
-            held = compared = np.int64(0)
+            held = compared = signed(0)
             for at in range(r.scratch, r.scratch + 16 * total, 16):
-                high = int_at(at + 8)
-                for place in range(int_at(at), high, SIGNATURES):
+                high = number_at(at + 8)
+                for place in range(number_at(at), high, SIGNATURES):
                     if exhausted(r, place):
                         break
                     held = hold(r, near_entries(r, place, high), place, held)
@@ -176,7 +180,7 @@ def _search(
                         if final and number + 2 * HELD > found.shape[0]:
                             return _FULL
                         more, number = read_held(r, held, number)
-                        compared, held = compared + more, np.int64(0)
+                        compared, held = compared + more, signed(0)
             if final and number + 2 * HELD > found.shape[0]:
                 return _FULL
             more, number = read_held(r, held, number)
@@ -197,7 +201,7 @@ def search_nearest(
     found = np.empty(0, dtype=np.int64)
     counts = np.zeros(p.met.shape[1], dtype=np.int64)
     scratch = np.empty(SCRATCH, dtype=np.int64)
-    best[:] = np.int64(p.met.shape[1] - 1) << SHIFT
+    best[:] = signed(p.met.shape[1] - 1) << SHIFT
     for i in range(queries.shape[0]):
         outcome = _search(t, p, queries[i], best[i], found, counted[i], scratch, counts)
         counted[i, FELL_BACK] = outcome == _DEAR
@@ -218,10 +222,10 @@ def search_within(
 
     Returns the query at which `found` had no more room, or the number of queries.
     """
-    limit = np.full(1, np.int64(radius + 1) << SHIFT)
+    limit = np.full(1, signed(radius + 1) << SHIFT)
     counts = np.zeros(1, dtype=np.int64)
     scratch = np.empty(SCRATCH, dtype=np.int64)
-    used = np.int64(0)
+    used = signed(0)
     for i in range(first, queries.shape[0]):
         if found.shape[0] - used < 4 * HELD:
             return i

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from llvmlite import ir
-from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic
+from numba import njit, types
+
+from kinhash.kernels.vector import cgutils, instruction
 
 SIGNATURES = 16  # uint32 of one value
 _I32 = ir.IntType(32)
@@ -24,7 +25,7 @@ def _splat(builder: Any, value: Any) -> Any:
     return builder.shuffle_vector(one, undefined, ir.Constant(_VECTOR, [0] * SIGNATURES))
 
 
-@intrinsic
+@instruction
 def near_signatures(typing_context: Any, address: Any, query: Any, limit: Any) -> Any:
     """Bit i is set where signature i of 16 at `address` differs from the query's in at most `limit` bits."""
 
@@ -42,7 +43,7 @@ def near_signatures(typing_context: Any, address: Any, query: Any, limit: Any) -
     return types.uint64(types.int64, types.int64, types.int64), generate
 
 
-@intrinsic
+@instruction
 def half_at(typing_context: Any, address: Any) -> Any:
     """The uint32 at an address, as int64."""
 
@@ -53,24 +54,7 @@ def half_at(typing_context: Any, address: Any) -> Any:
     return types.int64(types.int64), generate
 
 
-@intrinsic
-def int_at(typing_context: Any, address: Any) -> Any:
-    """The int64 at an address."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.load(builder.inttoptr(arguments[0], ir.IntType(64).as_pointer()), align=8)
-
-    return types.int64(types.int64), generate
-
-
-@intrinsic
-def put_int(typing_context: Any, address: Any, value: Any) -> Any:
-    """Store an int64 at an address."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        builder.store(
-            arguments[1], builder.inttoptr(arguments[0], ir.IntType(64).as_pointer()), align=8
-        )
-        return context.get_dummy_value()
-
-    return types.void(types.int64, types.int64), generate
+@njit(cache=True, nogil=True, forceinline=True)
+def signed(number: Any) -> int:
+    """As int64: Numba makes a float of what may be signed or not."""
+    return np.int64(number)  # type: ignore[return-value]  # compiled
