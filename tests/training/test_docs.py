@@ -1,0 +1,110 @@
+"""Every example of docs/training.md runs, in its order, on made-up data of the shape that it speaks of."""
+
+from __future__ import annotations
+
+import csv
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import numpy as np
+import pytest
+import torch
+from click.testing import CliRunner
+from PIL import Image
+
+from kinhash.cli import cli
+from kinhash.codes import Codes
+
+PAGE = (Path(__file__).parents[2] / "docs" / "training.md").read_text()
+MEANT = {
+    "hamster": "hamster.n.01",
+    "lawn mower": "lawn_mower.n.01",
+    "otter": "otter.n.02",
+    "piano": "piano.n.01",
+}
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    rng = np.random.default_rng(0)
+    lines = ["path,label,caption"]
+    for c, name in enumerate(MEANT):
+        (tmp_path / "photos" / name).mkdir(parents=True)
+        for i in range(8):
+            values = 60 * c + rng.integers(0, 60, (40, 50, 3))
+            Image.fromarray(values.astype(np.uint8)).save(tmp_path / "photos" / name / f"{i}.jpg")
+            lines.append(f"photos/{name}/{i}.jpg,{name},a {name}")
+    (tmp_path / "list.csv").write_text("\n".join(lines))
+    (tmp_path / "captions.csv").write_text(
+        "\n".join(f"{line.rsplit(',', 2)[0]},{line.rsplit(',')[2]}" for line in lines)
+    )
+    np.save(tmp_path / "captions.npy", rng.normal(size=(32, 6)))
+    (tmp_path / "vectors").mkdir()
+    for part, n in (("train", 64), ("test", 40)):
+        labels = np.arange(n) % 4
+        values = (np.eye(4, 8)[labels] + 0.3 * rng.normal(size=(n, 8))).astype(np.float32)
+        np.save(tmp_path / "vectors" / f"{part}.npy", values)
+        np.save(tmp_path / "vectors" / f"{part}_labels.npy", labels)
+    monkeypatch.chdir(tmp_path)
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield tmp_path
+    torch.set_num_threads(threads)
+
+
+@pytest.mark.timeout(600)
+def test_every_example_runs_in_order(place: Path) -> None:
+    for package in ("efficientnet_lite_pytorch", "onnxruntime"):
+        pytest.importorskip(package, reason="needs the extras weights-lite and onnx")
+    names: dict[str, object] = {}
+    for kind, block in re.findall(r"```(sh|python)\n(.*?)```", PAGE, re.DOTALL):
+        if kind == "python":
+            exec(block, names)
+            continue
+        for line in block.splitlines():
+            shell(line)
+        if "suggest" in block:
+            choose(place / "names.senses.csv")
+    assert names["codes"].shape == (40, 16)  # type: ignore[attr-defined]  # the last example: 128 bits are 16 bytes
+    assert Codes.from_bytes(names["codes"], 128) == Codes.load("vectors-codes")  # type: ignore[arg-type]
+    assert len(names["one"]) == 1  # type: ignore[arg-type]
+
+
+def shell(line: str) -> None:
+    """A line of the page, in this process."""
+    if line == "ls photos > names.txt":
+        Path("names.txt").write_text("".join(f"{path.name}\n" for path in sorted(Path("photos").iterdir())))
+        return
+    program, *arguments = shlex.split(line)
+    assert program == "kinhash"
+    result = CliRunner().invoke(cli, arguments)
+    assert result.exit_code == 0, (line, result.output, result.exception)
+
+
+def choose(path: Path) -> None:
+    """What a person does to the table."""
+    with path.open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    for row in rows:
+        row["choice"] = "x" if row["synset"] == MEANT[row["name"]] else ""
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def test_every_option_that_the_page_names_exists() -> None:
+    known = {"--help", "--json", "--nproc-per-node", "--no-python"}
+    for name in ("train", "encode", "evaluate", "export"):
+        command = cli.get_command(click.Context(cli), name)
+        assert command is not None
+        assert command.help
+        for option in command.params:
+            known |= set(option.opts)
+            assert (
+                isinstance(option, click.Argument) or getattr(option, "help", None) or option.show_default
+            ), option  # type: ignore[attr-defined]
+    assert set(re.findall(r"--[a-z][a-z-]+", PAGE)) <= known
