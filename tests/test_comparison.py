@@ -10,6 +10,7 @@ import pytest
 from scipy import stats
 from test_report import make_report
 
+import kinhash as kh
 from kinhash.comparison import compare
 from kinhash.errors import InputError
 from kinhash.evaluation import evaluate
@@ -92,6 +93,19 @@ def test_codes_and_floats_of_one_name_are_two_rows() -> None:
     result = compare([floats, binary, floats, make_report("b")], metrics=["mahp_lcs"])
     assert [(row.name, row.seeds) for row in result.rows] == [("a, floats", 2), ("a, codes", 1), ("b", 1)]
     assert result.metrics == ("mahp_lcs",)
+
+
+def test_other_labels_or_another_order_cannot_be_paired(rng: np.random.Generator) -> None:
+    codes, labels = kh.Codes.from_logits(rng.normal(size=(30, 8))), np.arange(30) % 3
+    report = kh.evaluate(codes, labels, k=5)
+    same = kh.evaluate(codes.to_signs(), labels.astype(np.int32), k=5)
+    assert compare([report, same]).rows[1].seeds == 1
+    for others in (labels[::-1], np.arange(30) % 2):
+        with pytest.raises(InputError, match="labels_crc32 is"):
+            compare([report, kh.evaluate(codes, others, k=5)])
+    far = kh.evaluate(codes, labels, database=codes, database_labels=labels, k=5)
+    with pytest.raises(InputError, match="labels_crc32 is"):
+        compare([far, kh.evaluate(codes, labels, database=codes, database_labels=labels[::-1], k=5)])
 
 
 def test_reports_measured_by_evaluate_compare(rng: np.random.Generator) -> None:

@@ -19,6 +19,7 @@ _SHARED = (
     "n_queries",
     "n_database",
     "exclude_query",
+    "labels_crc32",
     "ties",
     "formula",
     "k",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -80,10 +81,22 @@ def evaluate(
         "radius": radius if binary and targets.ndim == 1 else None,
         "similarity": names,
         "without_relevant": scores.without_relevant,
+        "labels_crc32": _fingerprint(targets, database_labels),
     }
     return Report(
         name or ("codes" if binary else "vectors"), protocol, metrics, scores.curves, scores.per_query
     )
+
+
+def _fingerprint(labels: NDArray[Any], database_labels: ArrayLike | None) -> str:
+    """CRC-32 of what was asked: reports that differ in it cannot be paired query by query."""
+    crc = 0
+    for values in (labels, database_labels):
+        if values is not None:
+            array = as_array(values, "labels")
+            kind = np.int64 if array.ndim == 1 else np.float64
+            crc = zlib.crc32(np.ascontiguousarray(array, dtype=kind).tobytes(), crc)
+    return f"{crc:08x}"
 
 
 def _default_hits(k: int) -> list[int]:
