@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from importlib.resources import files
+from pathlib import Path
 
 import numpy as np
 import pytest
+from meaning.nltk_wordnet import wordnet_files
 
 from kinhash.errors import UnknownClassError
 from kinhash.meaning.wordnet import as_lemma, load_wordnet
@@ -89,3 +93,15 @@ def test_the_licence_lies_beside_the_data() -> None:
 
 def test_words_as_wordnet_writes_them() -> None:
     assert as_lemma(" Lawn  Mower ") == "lawn_mower"
+
+
+def test_the_resource_is_what_the_script_builds_of_the_original_files(tmp_path: Path) -> None:
+    script = Path(__file__).parents[2] / "tools" / "build_wordnet.py"
+    command = [sys.executable, str(script), str(wordnet_files()), "--out", str(tmp_path / "again.npz")]
+    subprocess.run(command, check=True, capture_output=True)
+    bundled = Path(str(files("kinhash.meaning") / "resources" / "wordnet30.npz"))
+    assert bundled.stat().st_size <= 5 * 2**20
+    with np.load(bundled) as ours, np.load(tmp_path / "again.npz") as again:
+        assert sorted(ours) == sorted(again)
+        for name in ours:
+            np.testing.assert_array_equal(ours[name], again[name], err_msg=name)
