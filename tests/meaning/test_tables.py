@@ -113,6 +113,7 @@ def test_only_chosen_rows_count(tmp_path: Path) -> None:
             "name,choice,synset\nox,x,ox.n.01\nox,x,ox.n.02\n",
             r"'ox' has 2 rows that count \(ox.n.01, ox.n.02\)",
         ),
+        ("name,choice,synset\nzzz,,\n", "'zzz' has no candidate; fill in `synset` by hand"),
         ("name,synset\nox,\n", "the row of 'ox' has no synset"),
         ("name,synset\nox\n", "the row of 'ox' has no synset"),
         ("name,synset\n,ox.n.01\n", "1 rows have no name"),

@@ -91,6 +91,10 @@ def problems(rows: Sequence[dict[str, str]]) -> list[str]:
         chosen = [row for row in own if _counts(row)]
         if not name:
             wrong.append(f"{len(own)} rows have no name; fill in `name` or remove them")
+        elif not chosen and not any(row["synset"] for row in own):
+            wrong.append(
+                f"{name!r} has no candidate; fill in `synset` by hand, such as 'cat.n.01', and mark the row with x"
+            )
         elif not chosen:
             wrong.append(
                 f"nothing is chosen for {name!r}; mark one of its {len(own)} rows with x in `choice`"
