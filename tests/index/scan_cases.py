@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from kinhash import Codes
-from kinhash.index import scan_driver, scan_runs
+from kinhash.index import scan_driver, scan_runs, scan_threads
 from kinhash.index.scan import distance_histogram, k_nearest, pairs_within, within
 
 LENGTHS = [16, 17, 32, 48, 64, 65, 100, 128, 130, 192, 256, 300, 320, 384, 448, 500, 512]
@@ -31,8 +31,8 @@ class Coins:
         self.rng = rng
         patch.setattr(scan_driver, "pays", lambda queries, bits: self.rng.random() < 0.5)
         patch.setattr(scan_runs, "_copying_pays", lambda *sizes: self.rng.random() < 0.3)
-        patch.setattr(scan_driver, "_WORK", 1)
-        patch.setattr(scan_driver, "_PIECES", 2)
+        patch.setattr(scan_threads, "_WORK", 1)
+        patch.setattr(scan_threads, "_PIECES", 2)
         patch.setattr(scan_runs, "_SMALL", 40)
 
 
