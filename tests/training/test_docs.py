@@ -33,7 +33,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     lines = ["path,label,caption"]
     for c, name in enumerate(MEANT):
         (tmp_path / "photos" / name).mkdir(parents=True)
-        for i in range(8):
+        for i in range(4):
             values = 60 * c + rng.integers(0, 60, (40, 50, 3))
             Image.fromarray(values.astype(np.uint8)).save(tmp_path / "photos" / name / f"{i}.jpg")
             lines.append(f"photos/{name}/{i}.jpg,{name},a {name}")
@@ -41,7 +41,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     (tmp_path / "captions.csv").write_text(
         "\n".join(f"{line.rsplit(',', 2)[0]},{line.rsplit(',')[2]}" for line in lines)
     )
-    np.save(tmp_path / "captions.npy", rng.normal(size=(32, 6)))
+    np.save(tmp_path / "captions.npy", rng.normal(size=(16, 6)))
     (tmp_path / "vectors").mkdir()
     for part, n in (("train", 64), ("test", 40)):
         labels = np.arange(n) % 4

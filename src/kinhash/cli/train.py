@@ -147,5 +147,6 @@ def _report(out: Path, as_json: bool) -> None:
     click.echo(f"{outcome['epochs']} epochs in {outcome['seconds']['train']:.1f} s: {losses}")
     for name, value in outcome.get("metrics", {}).items():
         if name in _SHOWN or name.startswith("mahp"):
-            click.echo(f"test part, {title_of(name, outcome['protocol'])}: {format_value(name, value)}")
+            shown = "none" if value is None else format_value(name, value)  # nothing of its class to be found
+            click.echo(f"test part, {title_of(name, outcome['protocol'])}: {shown}")
     click.echo(f"{out / 'encoder'}: the encoder")
