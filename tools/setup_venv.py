@@ -7,6 +7,7 @@ uv's `--torch-backend` finds (uv is fetched into the environment for that, 20 MB
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import shutil
 import subprocess
@@ -23,13 +24,24 @@ PINS = ["-c", str(ROOT / "constraints.txt")]
 def main() -> None:
     if sys.version_info < (3, 11):  # noqa: UP036  # this runs before anything has checked it
         sys.exit(f"kinhash needs Python 3.11 or newer; this is {sys.version.split()[0]}")
-    if not PYTHON.exists():
-        venv.create(VENV, with_pip=True)
+    if not PYTHON.exists() or not quietly(
+        PYTHON, "-c", "import pip"
+    ):  # the latter: an earlier try was cut off
+        make_environment()
     if sys.platform == "linux" and shutil.which("nvidia-smi") is None:
         install_cpu_torch()
     command = install_command()
     print(f"installing kinhash and its pinned dependencies into {VENV}", flush=True)
     subprocess.run([*command, "-e", f"{ROOT}[dev]", *PINS], check=True)
+
+
+def make_environment() -> None:
+    if importlib.util.find_spec("ensurepip") is None:
+        sys.exit(
+            f"{sys.executable} comes without the part of Python that makes environments. On Debian and Ubuntu: "
+            "apt install python3-venv. Elsewhere: make PYTHON=/path/to/another/python3"
+        )
+    venv.create(VENV, with_pip=True)
 
 
 def install_command() -> list[str]:
