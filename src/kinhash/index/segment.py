@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinhash.errors import FormatError, InputError
-from kinhash.index.filter_columns import Mask, passing
+from kinhash.index.filter_columns import Mask
+from kinhash.index.filter_rows import passing_rows
 from kinhash.index.filters import Filter
 from kinhash.index.ids import Id, SegmentIds, concat_ids, id_columns, keys_of, order_of
 from kinhash.index.metadata import MetaColumn, StoredMetadata, metadata_columns
@@ -24,7 +25,6 @@ from kinhash.index.storage import ArrayColumn, NewColumn, Readable, SegmentFile,
 from kinhash.index.strings import Strings
 
 _MOST_ROWS = 2**32 - 1  # row numbers are stored in 32 bits
-SPARSE = 16  # rows instead of a mask where at most one in this many passes
 _REMEMBERED = 8  # filters whose answer a segment keeps
 
 
@@ -104,9 +104,7 @@ class Segment:
         name = repr(where)
         known = self._answers.get(name)
         if known is None:
-            mask = passing(where, self.metadata.column, self.rows)
-            few = int(np.count_nonzero(mask)) * SPARSE <= self.rows
-            known = np.flatnonzero(mask) if few else mask
+            known = passing_rows(where, self.metadata.column, self.rows)
             while len(self._answers) >= _REMEMBERED:
                 self._answers.pop(next(iter(self._answers)), None)
             self._answers[name] = known

@@ -1,0 +1,53 @@
+"""Filters block by block give what they give to all rows at once."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from kinhash.index import filter_rows
+from kinhash.index.filter_columns import passing
+from kinhash.index.filter_rows import keys_of, passing_rows
+from kinhash.index.filters import parse_filter
+from kinhash.index.metadata import shred
+
+FILTERS = [
+    "n = 3", "n < 50", "not n < 50", "has rare", "rare > 2 or t = 'a'", "not has rare and n >= 90", "j contains 1",
+    "absent = 1", "not absent = 1", "t in ('b', 'z')", "n > 5 and n < 7",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("block", [7, 64, 1000])
+@pytest.mark.parametrize("jit", [True, False])
+def test_equals_one_mask(
+    rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch, block: int, jit: bool
+) -> None:
+    monkeypatch.setattr(filter_rows, "_BLOCK", block)
+    monkeypatch.setattr(filter_rows, "compiled", lambda: jit)
+    items = []
+    for i in range(500):
+        item = {"n": int(rng.integers(100)), "t": "abc"[rng.integers(3)], "j": [int(rng.integers(3))]}
+        if rng.random() < 0.02 or 100 < i < 130:
+            item["rare"] = int(rng.integers(5)) if rng.random() < 0.8 else None
+        items.append(item)
+    columns = shred(items)
+    for text in FILTERS:
+        where = parse_filter(text)
+        wanted = passing(where, columns.get, 500)
+        found = passing_rows(where, columns.get, 500)
+        few = wanted.sum() * filter_rows.SPARSE <= 500
+        if found.dtype == np.bool_:
+            assert not few, text
+            assert np.array_equal(found, wanted), text
+        else:
+            assert few, text
+            assert np.array_equal(found, np.flatnonzero(wanted)), text
+            assert found.dtype == np.int64
+
+
+def test_no_rows() -> None:
+    assert len(passing_rows(parse_filter("a = 1"), {}.get, 0)) == 0
+
+
+def test_keys() -> None:
+    assert keys_of(parse_filter("a = 1 and (has b or not a in (1, 2))")) == {"a", "b"}
