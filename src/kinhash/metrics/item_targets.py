@@ -18,12 +18,11 @@ from kinhash.kernels.kendall import kendall_rows
 from kinhash.kernels.scoring_items import score_items
 from kinhash.kernels.threads import map_blocks
 from kinhash.metrics.inputs import checked_choice, checked_k, checked_vectors
-from kinhash.metrics.pairs import Pairs, checked_pairs
+from kinhash.metrics.pairs import Pairs, checked_pairs, sum_over_blocks
 from kinhash.metrics.ranking import FORMULAS, TIES, RankingScores, describe
 
 Floats = NDArray[np.float64]
 TARGET_DISTANCES = ("cosine", "manhattan")
-_SPANS = 64  # fixed, so that sums of curves do not depend on the number of threads
 
 
 @dataclass(frozen=True)
@@ -69,20 +68,16 @@ def score_item_targets(
         checked_choice(formula, FORMULAS, "formula") == "corrected",
     )
     ahp, tau = np.full((2, len(pairs.queries)), np.nan)
-    span = -(-len(ahp) // _SPANS)
-    curves = np.zeros((-(-len(ahp) // span), request.k))
 
-    def run(start: int, stop: int) -> None:
-        for left in range(start, stop, pairs.block):
-            right = min(left + pairs.block, stop)
-            _score_block(request, left, right, ahp[left:right], tau[left:right], curves[start // span])
+    def score(start: int, stop: int, curve: Floats) -> None:
+        _score_block(request, start, stop, ahp[start:stop], tau[start:stop], curve)
 
-    map_blocks(run, len(ahp), span, threads)
+    curve = sum_over_blocks(pairs, (request.k,), score, threads)
     defined = np.count_nonzero(~np.isnan(ahp)) or np.nan
     return RankingScores(
         describe(pairs, k=request.k, ties=ties, formula=formula),
         {f"mahp_{name}": ahp, "kendall_tau": tau},
-        {f"hp_{name}": curves.sum(axis=0) / defined},
+        {f"hp_{name}": curve / defined},
         without_relevant=0,
     )
 

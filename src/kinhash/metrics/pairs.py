@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,9 +13,11 @@ from kinhash.codes import Codes
 from kinhash.errors import InputError
 from kinhash.kernels.bits import hamming_tile
 from kinhash.kernels.distances import l1_tile, negative_dot_tile, squared_l2_tile
+from kinhash.kernels.threads import map_blocks
 from kinhash.metrics.inputs import checked_choice, checked_vectors
 
 METRICS = {"l1": l1_tile, "l2": squared_l2_tile, "dot": negative_dot_tile}
+_SPANS = 64
 _TILE = 2_000_000  # entries of a tile: 16 MB of doubles
 
 
@@ -54,6 +57,30 @@ class Pairs:
                 "database are too large; scale them down"
             )
         return tile
+
+
+def sum_over_blocks(
+    pairs: Pairs,
+    shape: tuple[int, ...],
+    score: Callable[[int, int, NDArray[np.float64]], object],
+    threads: int | None,
+) -> NDArray[np.float64]:
+    """Call `score(start, stop, total)` for every block of queries, on all cores; the sum of all `total`s of this shape.
+
+    Blocks are dealt out in a fixed number of spans, each with a total of its own, so that the sum does not depend on the
+    number of threads.
+    """
+    n = len(pairs.queries)
+    span = -(-n // _SPANS)
+    totals = np.zeros((-(-n // span), *shape))
+
+    def run(start: int, stop: int) -> None:
+        for left in range(start, stop, pairs.block):
+            score(left, min(left + pairs.block, stop), totals[start // span])
+
+    map_blocks(run, n, span, threads)
+    summed: NDArray[np.float64] = totals.sum(axis=0)
+    return summed
 
 
 def checked_pairs(

@@ -18,7 +18,6 @@ from kinhash.arrays import is_whole
 from kinhash.codes import Codes
 from kinhash.errors import InputError
 from kinhash.kernels.scoring import AT_K, Plan, score_codes, score_rows
-from kinhash.kernels.threads import map_blocks
 from kinhash.metrics.inputs import (
     checked_choice,
     checked_k,
@@ -26,12 +25,11 @@ from kinhash.metrics.inputs import (
     checked_labels,
     checked_similarities,
 )
-from kinhash.metrics.pairs import Pairs, checked_pairs
+from kinhash.metrics.pairs import Pairs, checked_pairs, sum_over_blocks
 
 Floats = NDArray[np.float64]
 TIES = ("expected", "stable")
 FORMULAS = ("corrected", "legacy")
-_SPANS = 64  # fixed, so that sums of curves do not depend on the number of threads
 
 
 @dataclass(frozen=True)
@@ -137,16 +135,11 @@ def run_plan(pairs: Pairs, plan: Plan, threads: int | None) -> tuple[Floats, Flo
     m = len(plan.similarities)
     width = AT_K + len(plan.hits) + len(plan.radii) + m
     columns = np.full((len(pairs.queries), width), np.nan)
-    span = -(-len(columns) // _SPANS)
-    curves = np.zeros((-(-len(columns) // span), m, plan.k))
 
-    def run(start: int, stop: int) -> None:
-        for left in range(start, stop, pairs.block):
-            right = min(left + pairs.block, stop)
-            score_block(pairs, plan, left, right, columns[left:right], curves[start // span])
+    def score(start: int, stop: int, curves: Floats) -> None:
+        score_block(pairs, plan, start, stop, columns[start:stop], curves)
 
-    map_blocks(run, len(columns), span, threads)
-    return columns, curves.sum(axis=0)
+    return columns, sum_over_blocks(pairs, (m, plan.k), score, threads)
 
 
 def score_block(pairs: Pairs, plan: Plan, start: int, stop: int, out: Floats, curves: Floats) -> None:
