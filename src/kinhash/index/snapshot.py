@@ -62,8 +62,8 @@ class Run:
         found = [part.segment.passing(where) for part in self.parts]
         if all(rows.dtype != np.bool_ for rows in found):
             pairs = zip(found, self.bases.tolist(), strict=False)
-            parts = [rows + base if base else rows for rows, base in pairs]
-            positions: NDArray[np.int64] = parts[0] if len(parts) == 1 else np.concatenate(parts)
+            parts = [np.asarray(rows + base if base else rows, dtype=np.int64) for rows, base in pairs]
+            positions = parts[0] if len(parts) == 1 else np.concatenate(parts)
             return positions[~self._is_dead(positions)] if len(self.dead) else positions
         mask = np.zeros(self.rows, dtype=np.bool_)
         for rows, base, past in zip(found, self.bases, self.bases[1:], strict=False):
