@@ -9,7 +9,8 @@ import numpy as np
 from kinhash.codes import WORD, Codes
 from kinhash.errors import InputError, StorageError
 from kinhash.index.head import NAME, create_head
-from kinhash.index.manifest import Layout, create_manifest
+from kinhash.index.layout import Layout
+from kinhash.index.manifest import create_manifest
 from kinhash.index.storage import sync_folder
 
 

@@ -17,64 +17,25 @@ import sqlite3
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kinhash.errors import FormatError, StorageError
+from kinhash.errors import FormatError
+from kinhash.index.layout import Layout, SegmentEntry, State
+from kinhash.index.sqlite_files import fingerprint, opened, sqlite_errors
 
 NAME = "manifest.sqlite"
 _CHECKPOINT_BYTES = 1 << 22  # the write-ahead log may grow so far before it is moved into the file
 _COMMIT_BYTES = 1 << 14  # about what a commit writes beside its content
-_DAMAGE = ("malformed", "no such table", "no such column", "not a database", "decode", "unsupported file")
 _SCHEMA = """
 CREATE TABLE state(name TEXT PRIMARY KEY, body TEXT NOT NULL, crc INTEGER NOT NULL);
 CREATE TABLE log(seq INTEGER PRIMARY KEY, body BLOB NOT NULL, crc INTEGER NOT NULL);
 CREATE TABLE dead(seq INTEGER PRIMARY KEY, segment INTEGER NOT NULL, rows BLOB NOT NULL, crc INTEGER NOT NULL);
 """
-
-
-@dataclass(frozen=True)
-class SegmentEntry:
-    """A segment of the layout: its number names the file, its checksum identifies the content."""
-
-    number: int
-    rows: int
-    checksum: int
-    dead: int = 0  # how many rows the dead table names
-
-
-@dataclass(frozen=True)
-class Layout:
-    """What changes rarely."""
-
-    bits: int
-    ids: str | None  # "int", "str", or None before the first item
-    next_number: int = 1
-    segments: tuple[SegmentEntry, ...] = ()
-
-    @property
-    def width(self) -> int:
-        """Words of a code."""
-        return -(-self.bits // 64)
-
-
-@dataclass(frozen=True)
-class State:
-    """One committed version: the layout, and the log entries first <= seq < next on top of it."""
-
-    commit: int
-    first: int
-    next: int
-    layout: Layout
-    layout_crc: int = field(default=0, compare=False)
-
-
-def segment_name(number: int) -> str:
-    return f"segment-{number:08d}.kin"
 
 
 class Manifest:
@@ -91,7 +52,7 @@ class Manifest:
     def _connect(self) -> None:
         uri = self.path.resolve().as_uri()
         with sqlite_errors(self.path):
-            self._db = _opened(f"{uri}?mode={'rw' if self._writable else 'ro'}")
+            self._db = opened(f"{uri}?mode={'rw' if self._writable else 'ro'}")
             if self._writable:
                 self._db.execute("PRAGMA synchronous=FULL")
                 self._db.execute("PRAGMA wal_autocheckpoint=0")  # see `checkpoint`
@@ -107,7 +68,7 @@ class Manifest:
             log = Path(f"{self.path}-wal")
             if log.exists() and log.stat().st_size:
                 raise
-            self._db = _opened(f"{uri}?mode=ro&immutable=1")
+            self._db = opened(f"{uri}?mode=ro&immutable=1")
             self._frozen = True
 
     def close(self) -> None:
@@ -281,26 +242,6 @@ def create_manifest(folder: Path, layout: Layout) -> None:
     manifest.close()
 
 
-def fingerprint(path: Path) -> tuple[int, int]:
-    """Size and CRC-32 of a manifest whose write-ahead log is empty.
-
-    SQLite reads the pages, over a connection of its own that has none of them cached: opening and closing the file
-    in any other way would take away the POSIX locks that every connection of this process has on it.
-    """
-    with sqlite_errors(path):
-        db = _opened(f"{path.resolve().as_uri()}?mode=ro&immutable=1")
-        try:
-            pages = db.serialize()
-        finally:
-            db.close()
-    return path.stat().st_size, zlib.crc32(pages)
-
-
-def _opened(uri: str) -> sqlite3.Connection:
-    # the owner of a manifest holds a lock around every use, so threads may share the connection
-    return sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False)
-
-
 def _crc(body: bytes, place: str) -> int:
     """Checksum of a row, begun with where it belongs, so that a row in the wrong place is seen."""
     return zlib.crc32(body, zlib.crc32(place.encode()))
@@ -308,17 +249,3 @@ def _crc(body: bytes, place: str) -> int:
 
 def _intact(body: Any, place: str, crc: Any) -> bool:
     return isinstance(body, bytes) and _crc(body, place) == crc
-
-
-@contextmanager
-def sqlite_errors(path: Path) -> Iterator[None]:
-    """SQLite's exceptions as ours: the disk said no, or the file is damaged."""
-    try:
-        yield
-    except sqlite3.OperationalError as error:
-        text = str(error)
-        if any(sign in text for sign in _DAMAGE):
-            raise FormatError(f"{path} is damaged: {error}. Restore the index from a backup") from error
-        raise StorageError(f"cannot use {path}: {error}. Nothing was changed") from error
-    except (sqlite3.DatabaseError, UnicodeDecodeError, OverflowError) as error:
-        raise FormatError(f"{path} is damaged: {error}. Restore the index from a backup") from error

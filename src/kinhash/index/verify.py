@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from kinhash.codes import Codes
 from kinhash.errors import FormatError, InputError
 from kinhash.index.head import Head
-from kinhash.index.manifest import fingerprint
 from kinhash.index.segment import StoredSegment
 from kinhash.index.snapshot import Snapshot
+from kinhash.index.sqlite_files import fingerprint
 from kinhash.index.storage import SegmentFile
 from kinhash.index.strings import Strings
 from kinhash.index.view import View

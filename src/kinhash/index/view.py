@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from kinhash.errors import FormatError, StorageError
 from kinhash.index.head import Head, HeadFile
 from kinhash.index.ids import Ids
+from kinhash.index.layout import Layout, State, segment_name
 from kinhash.index.log import decode
-from kinhash.index.manifest import Layout, Manifest, State, segment_name
+from kinhash.index.manifest import Manifest
 from kinhash.index.pending import Pending
 from kinhash.index.segment import StoredSegment
 from kinhash.index.snapshot import Part, Snapshot, locate

@@ -19,8 +19,9 @@ from kinhash.codes import Codes
 from kinhash.errors import InputError, NotFoundError, StorageError
 from kinhash.index.head import Head
 from kinhash.index.ids import Ids, kind_of, plain
+from kinhash.index.layout import Layout, SegmentEntry, State, segment_name
 from kinhash.index.log import Entry, encode
-from kinhash.index.manifest import Layout, Manifest, SegmentEntry, State, segment_name
+from kinhash.index.manifest import Manifest
 from kinhash.index.metadata import checked_rows, shred, shred_arrays
 from kinhash.index.segment import Content, concat, write_content
 from kinhash.index.storage import sync_folder
