@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from kinhash.data.images import BrokenPictureWarning
 from kinhash.data.splits import Dataset, Split
 from kinhash.errors import InputError
 
@@ -74,7 +75,8 @@ def test_files_of_one_size_are_held_in_memory(tmp_path: Path) -> None:
     paths: list[Any] = [tmp_path / f"{i}.png" for i in range(4)]
     for path, image in zip(paths[:3], IMAGES, strict=False):
         Image.fromarray(image).save(path)
-    held = Split(images=paths, labels=[0, 1, 2, 0], classes=CLASSES).in_memory()
+    with pytest.warns(BrokenPictureWarning, match="1 picture was left out because it cannot be read: 3"):
+        held = Split(images=paths, labels=[0, 1, 2, 0], classes=CLASSES).in_memory()
     assert [broken.id for broken in held.broken] == ["3"]
     assert held.labels is not None
     assert held.labels.tolist() == [0, 1, 2]

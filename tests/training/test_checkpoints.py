@@ -8,7 +8,7 @@ import pytest
 import torch
 from training import toy
 
-from kinhash.errors import FormatError, TrainingError
+from kinhash.errors import FormatError, StorageError, TrainingError
 from kinhash.training import checkpoints
 from kinhash.training.runfolder import read_log
 
@@ -55,6 +55,26 @@ def test_only_the_two_newest_stay(tmp_path: Path) -> None:
     toy.run(out=tmp_path, checkpoint_every=1)
     names = sorted(path.name for path in (tmp_path / "checkpoints").iterdir())
     assert names == ["epoch-00003.safetensors", "epoch-00004.safetensors"]
+
+
+def test_a_disk_that_fills_up_leaves_the_older_checkpoint_intact(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = toy.run(epochs=2)
+    toy.run(out=tmp_path, epochs=2, stop_after=1)
+
+    def half(tensors: object, path: Path, **_: object) -> None:
+        path.write_bytes(b"half of it")
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(checkpoints, "save_file", half)
+        with pytest.raises(StorageError, match=r"cannot write the checkpoint .*epoch-00002.*No space left"):
+            toy.run(out=tmp_path, epochs=2, resume=True)
+    newest = checkpoints.newest(tmp_path / "checkpoints")
+    assert newest is not None
+    assert newest.name == "epoch-00001.safetensors"
+    assert toy.same(whole, toy.run(out=tmp_path, epochs=2, resume=True))
 
 
 @pytest.mark.parametrize(

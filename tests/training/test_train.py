@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from PIL import Image
 from training import toy
 
 import kinhash as kh
@@ -39,6 +40,19 @@ def test_pictures_of_their_own_size() -> None:
     assert encoder.preprocessing is not None
     assert encoder.preprocessing.size == 8
     assert len(encoder.encode(split, flip=True)) == 64
+
+
+@pytest.mark.parametrize(
+    "other", [{"workers": 1}, pytest.param({"workers": 2, "processes": True}, marks=pytest.mark.slow)]
+)
+def test_streamed_pictures_are_the_same_whoever_decodes_them(tmp_path: Path, other: dict[str, Any]) -> None:
+    held = toy.pictures(32, size=40)
+    paths = [tmp_path / f"{i}.png" for i in range(32)]
+    for path, picture in zip(paths, held.images, strict=True):  # type: ignore[arg-type]  # an array
+        Image.fromarray(picture).save(path)
+    split = Split(images=list(paths), labels=held.labels, classes=held.classes)
+    options: dict[str, Any] = {"backbone": "resnet8w", "epochs": 1, "batch": 16, "area": 0.3, "crop": 0}
+    assert toy.same(toy.run(split, **options), toy.run(split, **options, **other))
 
 
 def test_a_seed_decides_everything_and_the_callers_random_state_is_untouched() -> None:

@@ -54,6 +54,8 @@ _SHOWN = ("map_full", "accuracy", "unique_codes")  # with every mahp_..., what a
 )
 @click.option("--stop-after", type=int, help="Leave after this epoch, to be resumed another time.")
 @click.option("--device", help="cpu, cuda, cuda:1 ...  [default: a GPU where there is one]")
+@click.option("--workers", default=0, help="Threads that decode pictures.  [default: one per core]")
+@click.option("--processes", is_flag=True, help="Decode in processes in place of threads.")
 @click.option("--quiet", is_flag=True, help="No progress bar.")
 @click.option("--json", "as_json", is_flag=True, help="Print the outcome as json.")
 def command(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kinhash.data.images import Broken, FilePart, Pixels, Source, read_all
+from kinhash.data.images import Broken, BrokenPictureWarning, FilePart, Pixels, Source, read_all, told
 from kinhash.errors import InputError
 
 Vectors = NDArray[np.float32]
@@ -96,7 +97,7 @@ class Split:
         return self.labels
 
     def in_memory(self) -> Split:
-        """The same split with all pictures decoded into one array; broken ones are left out and listed.
+        """The same split with all pictures decoded into one array; broken ones are left out, listed and told.
 
         Needs pictures of one size; others stay sources, to be resized when they are read.
         """
@@ -104,9 +105,11 @@ class Split:
             return self
         read = list(read_all(self.images, self.ids))
         good = [i for i, picture in read if not isinstance(picture, Broken)]
-        broken = [*self.broken, *(picture for _, picture in read if isinstance(picture, Broken))]
+        broken = [picture for _, picture in read if isinstance(picture, Broken)]
+        if broken:
+            warnings.warn(told(broken), BrokenPictureWarning, stacklevel=2)
         arrays = [picture for _, picture in read if not isinstance(picture, Broken)]
-        kept = replace(self.take(good), broken=broken)
+        kept = replace(self.take(good), broken=[*self.broken, *broken])
         if len({array.shape for array in arrays}) != 1:
             return kept
         return replace(kept, images=np.stack(arrays))

@@ -20,7 +20,7 @@ _BATCH = 128
 
 
 def feature_split(
-    split: Split, backbone: Backbone, device: torch.device, *, progress: bool = False
+    split: Split, backbone: Backbone, device: torch.device, *, progress: bool = False, workers: int = 0
 ) -> tuple[Split, NDArray[np.int64]]:
     """The features of all pictures, then those of their mirror images, as one split of vectors.
 
@@ -40,6 +40,7 @@ def feature_split(
             backbone.preprocessing,
             batch=_BATCH,
             half=device.type == "cuda",
+            workers=workers,
             progress=progress,
             broken=broken,
         )

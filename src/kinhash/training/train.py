@@ -44,6 +44,8 @@ def train(
     accelerate: Accelerate = "auto",
     checkpoint_every: int | None = None,
     stop_after: int | None = None,
+    workers: int = 0,
+    processes: bool = False,
     **overrides: Any,
 ) -> HashEncoder:
     """Learn codes of `bits` bits whose Hamming distances follow the semantics of the labels.
@@ -55,8 +57,9 @@ def train(
 
     `out` names the folder of the run: config.json, log.jsonl, checkpoints, and in the end metrics.json, curves.png
     and encoder/. `resume` goes on from its newest checkpoint, on one CPU bit for bit as if never interrupted;
-    `stop_after` leaves after so many epochs. `test` is evaluated once, at the end. Started by torchrun, all processes
-    train one encoder, and the losses see the pairs of all of them.
+    `stop_after` leaves after so many epochs. `test` is evaluated once, at the end. Pictures too many to be held are
+    decoded on the way by `workers` threads (0: one per core), or with `processes` by as many processes. Started by
+    torchrun, all processes train one encoder, and the losses see the pairs of all of them.
     """
     chosen = find_method(method)
     vectors = setup.check_data(split, semantics, target_vectors, chosen)
@@ -75,13 +78,15 @@ def train(
         base = setup.chosen_backbone(name, split, options)
         data, top = split, base
         if options.frozen:
-            data, rows = feature_split(split, base, place.device, progress=progress and place.first)
+            data, rows = feature_split(
+                split, base, place.device, progress=progress and place.first, workers=workers
+            )
             vectors = None if vectors is None else vectors[rows]
             top = setup.chosen_backbone(options.head, data, options)
         problem = setup.problem_for(chosen, options, setup.checked_bits(bits), data, semantics, vectors, seed)
         config = setup.run_config(options, recipe, method, base, split, semantics, bits=bits, seed=seed)
         conduct = Conduct(accelerate, progress, checkpoint_every, stop_after)
-        loader = _loader(data, options, top, place, vectors, seed)
+        loader = _loader(data, options, top, place, vectors, seed, workers, processes)
         try:
             trainee = Trainee(setup.network_for(top, chosen, problem, options), chosen.build(problem))
             placed(trainee, place.device)
@@ -107,6 +112,8 @@ def _loader(
     place: Place,
     target_vectors: ArrayLike | None,
     seed: int,
+    workers: int,
+    processes: bool,
 ) -> DeviceLoader:
     own = recipe.batch // place.world
     if own < 2:
@@ -124,6 +131,8 @@ def _loader(
         target_vectors=target_vectors,
         rank=place.rank,
         world=place.world,
+        workers=workers,
+        processes=processes,
     )
 
 
