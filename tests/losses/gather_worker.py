@@ -13,7 +13,7 @@ import torch.distributed as dist
 from torch import Tensor, nn
 
 from kinhash.data.targets import Targets
-from kinhash.losses import ClassDistances, KLLoss, MarginalLoss, SimilarityLoss
+from kinhash.losses import ClassDistances, ClassificationLoss, KLLoss, MarginalLoss, SimilarityLoss
 from kinhash.losses.gather import gather, gather_targets
 
 B, D, BITS, CLASSES = 12, 5, 6, 4
@@ -27,20 +27,30 @@ def batch() -> tuple[Tensor, Targets]:
     return torch.randn(B, D, generator=draw), Targets(labels, other, weight)
 
 
-def model() -> nn.Module:
-    torch.manual_seed(2)
-    return nn.Sequential(nn.Linear(D, BITS), nn.Tanh())
+class Model(nn.Module):
+    """Codes, and a head that reads them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(2)
+        self.codes = nn.Sequential(nn.Linear(D, BITS), nn.Tanh())
+        self.head = nn.Linear(BITS, CLASSES)
+
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        z = self.codes(x)
+        return z, self.head(z)
 
 
-def total_loss(z: Tensor, targets: Targets) -> Tensor:
-    """SIM + KL + MARGINAL of a joint batch; the draws of KL come from the seed."""
+def total_loss(z: Tensor, logits: Tensor, targets: Targets) -> Tensor:
+    """SIM + KL + MARGINAL + CLASS of a joint batch; the draws of KL come from the seed."""
     D_classes = 1 - torch.eye(CLASSES)
     D_classes[0, 1] = D_classes[1, 0] = 0.25
     torch.manual_seed(
         3 + dist.get_rank() if dist.is_initialized() else 3
     )  # ranks draw differently on purpose
     losses = [SimilarityLoss(ClassDistances(D_classes)), KLLoss(neighbours="other_class"), MarginalLoss()]
-    return torch.stack([loss(z, targets) for loss in losses]).sum()
+    classes = ClassificationLoss()(logits, targets)
+    return torch.stack([loss(z, targets) for loss in losses]).sum() + classes
 
 
 def main(rank: int, world: int, folder: Path) -> None:
@@ -60,8 +70,9 @@ def loss_and_gradients(rank: int, world: int) -> dict[str, Any]:
     assert targets.other is not None
     assert targets.weight is not None
     own = Targets(targets.labels[mine], targets.other[mine], targets.weight[mine])
-    net = nn.parallel.DistributedDataParallel(model())
-    loss = total_loss(gather(net(x[mine])), gather_targets(own))
+    net = nn.parallel.DistributedDataParallel(Model())
+    z, logits = net(x[mine])
+    loss = total_loss(gather(z), gather(logits), gather_targets(own))
     loss.backward()
     return {"loss": loss.detach(), "gradients": [p.grad for p in net.parameters()]}
 

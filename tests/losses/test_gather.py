@@ -26,8 +26,8 @@ def test_two_processes_have_the_loss_and_gradients_of_one(tmp_path: Path) -> Non
         assert worker.returncode == 0, errors.decode()
 
     x, targets = gather_worker.batch()
-    net = gather_worker.model()
-    loss = gather_worker.total_loss(net(x), targets)
+    net = gather_worker.Model()
+    loss = gather_worker.total_loss(*net(x), targets)
     loss.backward()
     for rank in range(2):
         found = torch.load(tmp_path / f"{rank}.pt", weights_only=True)
