@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -10,9 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinhash.kernels.scan_gather import gather, passing_rows
+from kinhash.kernels.threads import available_threads
 
 Chunk = tuple[NDArray[np.uint64], int]
 
+_PIECE = 1 << 16  # rows that a thread copies before it takes the next ones
 _SMALL = 4096  # codes of a chunk below which copying chunks together pays
 # nanoseconds, measured: what decides between a mask and a copy need not be exact
 _COPY_ROW, _COPY_WORD = 5.0, 1.0  # to copy a code that passes
@@ -98,8 +101,16 @@ def _gathered(chunks: Sequence[Chunk], rows: NDArray[np.int64]) -> Runs:
     found = kept[0] if len(kept) == 1 else np.concatenate(kept)
     width = chunks[0][0].shape[1]
     out = np.empty((len(found), width), dtype=np.uint64)
-    done = 0
+    pieces, done = [], 0
     for (words, base), inside in zip(chunks, kept, strict=True):
-        gather(words.ctypes.data, base, inside, out[done:].ctypes.data, width)
-        done += len(inside)
+        for first in range(0, len(inside), _PIECE):
+            part = inside[first : first + _PIECE]
+            pieces.append((words.ctypes.data, base, part, out[done:].ctypes.data, width))
+            done += len(part)
+    if len(found) <= _PIECE:
+        for piece in pieces:
+            gather(*piece)
+    else:
+        with ThreadPoolExecutor(available_threads()) as pool:
+            list(pool.map(lambda piece: gather(*piece), pieces))
     return Runs([Run(out, 0, None)], len(out), found)
