@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kinhash.index import filter_rows
+from kinhash import Codes
+from kinhash.index import filter_rows, scan_runs
 from kinhash.index.filter_columns import passing
 from kinhash.index.filter_rows import keys_of, passing_rows
 from kinhash.index.filters import parse_filter
@@ -51,3 +52,15 @@ def test_no_rows() -> None:
 
 def test_keys() -> None:
     assert keys_of(parse_filter("a = 1 and (has b or not a in (1, 2))")) == {"a", "b"}
+
+
+@pytest.mark.parametrize("bits", [20, 64, 200])
+def test_codes_copied_in_pieces(rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch, bits: int) -> None:
+    """The copies of several threads lie where that of one would."""
+    monkeypatch.setattr(scan_runs, "_PIECE", 100)
+    words = Codes.from_bits(rng.integers(0, 2, (9000, bits))).words
+    rows = np.sort(rng.choice(9000, 1500, replace=False))
+    chunks = [(words[:4000], 0), (words[4000:4001], 4000), (words[4001:], 4001)]
+    found = scan_runs.prepare(chunks, rows, 1, copy=True)
+    assert np.array_equal(found.parts[0].words, words[rows])
+    assert np.array_equal(found.positions, rows)
