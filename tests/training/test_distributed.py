@@ -52,6 +52,7 @@ def test_one_of_them_wrote_one_run(folder: Path) -> None:
     assert log[-1]["losses"]["loss"] < log[0]["losses"]["loss"]
     metrics = json.loads((folder / "run" / "metrics.json").read_text())
     assert metrics["samples"] == 3 * 256
+    assert metrics["protocol"]["n_queries"] == 64
     saved = kh.load_encoder(folder / "run" / "encoder")
     for name, value in load_file(folder / "rank0.safetensors").items():
         assert torch.equal(saved.network.state_dict()[name], value), name

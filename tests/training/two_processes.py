@@ -12,7 +12,7 @@ from training import toy
 
 def main(folder: Path) -> None:
     options = {"epochs": 3, "batch": 64, "bits": 16, "ema": 0.9, "out": folder / "run", "backbone": "none"}
-    encoder = toy.run(**options, optimiser="sgd", lr=0.05, mixup=0.5)
+    encoder = toy.run(**options, optimiser="sgd", lr=0.05, mixup=0.5, test=toy.vectors(64, seed=1))
     tensors = {name: value.contiguous() for name, value in toy.weights(encoder).items()}
     save_file(tensors, folder / f"rank{os.environ.get('RANK', '0')}.safetensors")
 

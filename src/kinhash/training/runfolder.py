@@ -21,7 +21,8 @@ class RunFolder:
         self.writes = writes and self.path is not None  # of several processes one writes
         if resume and self.path is None:
             raise TrainingError("resume=True continues the run of a folder; name it with out=FOLDER")
-        if self.path is not None and not resume and (self.path / "config.json").exists():
+        # the one that writes also looks: another may look when the first has begun
+        if self.writes and self.path is not None and not resume and (self.path / "config.json").exists():
             raise TrainingError(
                 f"{self.path} already holds a run; continue it with resume=True, or choose another folder"
             )

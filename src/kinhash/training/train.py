@@ -99,10 +99,10 @@ def train(
         encoder = _encoder(outcome, split, semantics, config)
         if options.frozen:
             encoder = encoder.after(base)
-        if place.first:
-            folder.keep(encoder)
-            folder.finish(outcome.summary() | measured(encoder, test, semantics, options))
-        return encoder
+    if place.first:  # the others need not wait for what one can do alone
+        folder.keep(encoder)
+        folder.finish(outcome.summary() | measured(encoder, test, semantics, options))
+    return encoder
 
 
 def _loader(
