@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -23,6 +24,9 @@ def command(out: Path, bits: int, seed: int) -> None:
 
     100 classes of CIFAR-100: a hash head is trained on 22 pictures of each, and scored on 10 others of each.
     """
+    # threads of OpenMP that spin while they wait take a busy laptop's cores from each other: many times the work for nothing
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # read when torch is loaded, which happens below
+
     from kinhash.demo.run import run_demo
 
     run_demo(out, bits=bits, seed=seed, progress=sys.stderr.isatty(), say=click.echo)

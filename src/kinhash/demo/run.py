@@ -21,6 +21,7 @@ from kinhash.models.features import extract_features
 from kinhash.plots import plot_curves
 
 Say = Callable[[str], None]
+_BATCH = 16  # what passes between the layers then stays in the cache: twice as fast as 64
 _NEEDS = (
     "matplotlib",
     "torch",
@@ -78,7 +79,9 @@ def run_demo(
     )
     kin = {"wup": semantics("wordnet", data.classes), "lcs": tree}
     net = pictures.backbone()
-    train, test = (extract_features(net, split, progress=progress) for split in (data.train, data.test))
+    train, test = (
+        extract_features(net, split, batch=_BATCH, progress=progress) for split in (data.train, data.test)
+    )
     steps.begin(
         "training", f"A hash head of {bits} bits: SIM-KL-CLASS, meaning from WordNet, training pictures only"
     )
