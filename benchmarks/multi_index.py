@@ -215,6 +215,7 @@ def full(folder: str | None) -> int:
     for n in (10_000, 100_000, MILLION, 10 * MILLION, 100 * MILLION):
         codes = make("uniform", n)
         rows += rows_of("uniform", codes, flat(codes) if n <= 10 * MILLION else None, 3, 100)
+    rows += rows_of("clustered", make("clustered", 50 * MILLION), None, 3, 100)
     for n in (MILLION, 10 * MILLION):
         rows += small_rows(n, 3, KINDS[1:])
     for bits in (128, 256):

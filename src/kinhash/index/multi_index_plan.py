@@ -22,11 +22,8 @@ Keys = list[NDArray[np.int64]]
 # nanoseconds, measured by benchmarks/multi_index.py on the machine that its results name; ratios are what matters
 WAIT, PROBE, ENTRY, LEAN_ENTRY, CODE = 400.0, 17.0, 0.65, 8.0, 10.0  # WAIT: per group of probes
 _COMPARED = 0.05  # share of the entries whose codes are read, where signatures are kept
-_SCAN_MANY, _SCAN_ONE, _SCAN_CACHED = (
-    0.026,
-    0.26,
-    0.09,
-)  # per word: in a large batch; alone; alone from the cache
+# the scan, per word: in a large batch; what a single query adds; the same where codes stay in the cache
+_SCAN_MANY, _SCAN_ONE, _SCAN_CACHED = 0.026, 0.26, 0.09
 _CACHE = 1 << 24  # bytes
 _FREE = 0.08  # share of the scan's price that a search may spend before it asks which is cheaper
 
@@ -34,12 +31,14 @@ _SAMPLE = 8192  # codes whose bits are looked at
 _ASKED = 64  # of them used as queries
 _SMALL = 1e5  # nanoseconds of a whole batch by the scan, below which calls cost more than searches
 _K = 10  # neighbours that a typical search wants
+_NEAR = 2  # bits in which a near-duplicate differs, the other typical search
 _LONGEST, _SHORTEST = 26, 6  # bits of a key
 
 
 def worth_it(n: int, width: int, batch: int) -> bool:
-    """Whether a batch is large enough for a multi-index to matter."""
-    return batch * scan_price(n, width, batch) > _SMALL
+    """Whether the scan takes long enough for probes to be tried first."""
+    scanned = scan_price(n, width, batch)
+    return batch * scanned > _SMALL and _FREE * scanned > WAIT
 
 
 @dataclass(frozen=True)
@@ -87,8 +86,9 @@ def make_plan(codes: Codes, tables: int | None, *, lean: bool, threads: int | No
     for number in [min(tables, len(useful))] if tables else _numbers(len(useful), len(codes)):
         keys = [useful[key] for key in spread(unlike, number)]
         entries = _expected_entries(bits, queries.to_bits(), keys, codes.bits, len(codes))
-        prices = _cumulative(keys, entries, lean=lean)[radii + 1]
-        cost = float(np.minimum(prices, scanned).mean() + 0.1 * np.minimum(prices, 10 * scanned).mean())
+        prices = _cumulative(keys, entries, lean=lean)
+        far, near = np.minimum(prices[radii + 1], scanned).mean(), prices[min(_NEAR, codes.bits) + 1]
+        cost = float(far + min(near, scanned))
         if best is None or cost < best[0]:
             best = cost, keys, entries
     assert best is not None
