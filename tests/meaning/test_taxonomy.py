@@ -118,3 +118,12 @@ def test_files_that_are_no_hierarchy(tmp_path: Path) -> None:
     (tmp_path / "empty.txt").write_text("# nothing\n")
     with pytest.raises(TaxonomyError, match="is empty"):
         Taxonomy.from_file(tmp_path / "empty.txt")
+
+
+def test_among_equally_deep_subsumers_the_lowest_counts_then_the_first_by_name() -> None:
+    both = [(parent, child) for parent in ("x", "y") for child in ("a", "b")]
+    fork = [("root", "x"), ("root", "y"), *both]
+    assert Taxonomy(fork).subsumer("a", "b") == "x"
+    taller = Taxonomy([*fork, ("x", "p"), ("p", "q")])
+    assert taller.subsumer("a", "b") == "y"
+    assert taller.lcs_height(["a", "b"])[0, 1] == 1 - 1 / 3
