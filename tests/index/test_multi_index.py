@@ -132,6 +132,7 @@ def test_many_queries_equal_the_scan(kind: str, rng: Generator) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(3600)
 def test_very_many_random_cases(rng: Generator) -> None:
     """Over a million queries of 2,000 sets."""
     for case in range(2000):
