@@ -106,7 +106,8 @@ def test_a_table_without_files_says_so() -> None:
     "rows",
     [
         [{"N": 10, "engine": "kinhash", "seconds": 0.5}, {"N": 10, "engine": "FAISS", "seconds": 1.0}],
-        [{"N": 10, "kinhash_ms": 500.0, "FAISS_ms": 1000.0}],
+        [{"N": 10, "kinhash_ms": 500.0, "FAISS_ms": 1000.0, "bare_ms": 1.0}],
+        [{"N": 10, "seconds": 0.5, "rival": "FAISS", "rival_seconds": 1.0}],
     ],
 )
 def test_rivals_are_paired_by_their_case(rows: list[dict[str, Any]]) -> None:
@@ -116,7 +117,24 @@ def test_rivals_are_paired_by_their_case(rows: list[dict[str, Any]]) -> None:
     assert "20 codes" not in text
 
 
-def test_the_paper_stands_beside_us(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_engine_has_its_best_threads_and_batches_are_shared_out() -> None:
+    rows = [
+        {"batch": 4, "engine": engine, "threads": threads, "seconds": seconds}
+        for engine, threads, seconds in (
+            ("kinhash", 1, 4.0),
+            ("kinhash", 2, 2.0),
+            ("FAISS", 1, 4.0),
+            ("FAISS", 2, 80.0),
+        )
+    ]
+    text = readme_tables.TABLES["search"]([result("search", "gpu", rows=rows)])
+    assert "| gpu, batch 4 | 500 ms | FAISS: 1 s | 2 |" in text
+    card = {"rows": rows, "protocol": {"seconds": "median, per query"}}
+    text = readme_tables.TABLES["search"]([result("search", "flat", **card)])
+    assert "| flat, batch 4 | 2 s | FAISS: 4 s | 2 |" in text
+
+
+def test_the_paper_stands_beside_us() -> None:
     results = [
         Result("cifar100", str(i), one) for i, one in enumerate([card(), card(backbone="wrn28-10", wup=0.95)])
     ]

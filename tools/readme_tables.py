@@ -16,20 +16,32 @@ from result_files import Result, number, provenance, table
 from results_training import ours, plain, published
 
 OURS = "kinhash"
+_NO_RIVALS = (
+    "kinhash",
+    "kernel",
+    "bare",
+    "read",
+    "torch.sum",
+    "unfiltered",
+)  # parts of us, and bounds of the hardware
 _UNITS = {"_seconds": 1.0, "_s": 1.0, "_ms": 1e-3, "_us": 1e-6, "_ns": 1e-9}
-_SECONDS = ("seconds", "seconds_per_query", "seconds_per_pair")
-_LARGE = {
+_WORDS = ("what", "data", "codes", "queries", "filter", "dimensions")
+_SIZES = {
     "N": "{} codes",
     "n": "{} items",
     "B": "batch {}",
-    "batch": "batch {}",
     "bits": "{} bits",
     "d": "d = {}",
+    "batch": "batch {}",
+    "k": "k = {}",
+    "radius": "radius {}",
+    "levels": "{} levels",
 }
-_SMALL = {"k": "k = {}", "radius": "radius {}", "threads": "{} threads", "levels": "{} levels"}
-_WORDS = ("what", "data", "codes", "dimensions")
-_CASE = (*_WORDS, *_LARGE, *_SMALL)
-_MOST = 8  # lines of one file: README shows, RESULTS.md tells all
+_CASE = (
+    *_WORDS,
+    *_SIZES,
+)  # not `threads`: every engine is shown with the number of threads that suits it best
+_MOST = 12  # lines of one file: README shows, RESULTS.md tells all
 _MARKED = re.compile(r"(<!-- measured: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
@@ -54,11 +66,9 @@ def speed(topics: Sequence[str], what: str) -> Callable[[Sequence[Result]], str]
     """A table of all duels of some topics."""
 
     def build(results: Sequence[Result]) -> str:
-        chosen = [result for result in results if result.topic in topics]
         rows, used = [], []
-        for result in chosen:
-            fought = duels(result.card.get("rows", []))
-            found = [line for duel in fought for line in _lines(duel, result.name)]
+        for result in results:
+            found = _lines(result) if result.topic in topics else []
             rows += found[:_MOST]
             used += [result] if found else []
         if not rows:
@@ -68,19 +78,22 @@ def speed(topics: Sequence[str], what: str) -> Callable[[Sequence[Result]], str]
     return build
 
 
-def duels(rows: Sequence[Mapping[str, Any]]) -> Iterator[Duel]:
-    """Rows of one engine each, or rows that hold the times of several (`kinhash_ms`, `cdist_ms`)."""
-    cases: dict[str, Duel] = {}
-    for row in rows:
+def duels(result: Result) -> list[Duel]:
+    """All that one file measured of us and of rivals, smaller cases first."""
+    cases: dict[str, Mapping[str, Any]] = {}
+    times: dict[
+        str, dict[tuple[str, Any], float]
+    ] = {}  # case -> (engine, threads) -> seconds, of several the last
+    for row in result.card.get("rows", []):
         case = {key: row[key] for key in _CASE if row.get(key) is not None}
-        if "engine" in row:
-            seconds = next((row[key] for key in _SECONDS if key in row), None)
-            times = {} if seconds is None else {str(row["engine"]): float(seconds)}
-        else:
-            times = dict(_times(row))
-        known = cases.get(repr(case), Duel(case, {}))
-        cases[repr(case)] = Duel(case, {**known.seconds, **times})
-    return (duel for duel in cases.values() if OURS in duel.seconds and len(duel.seconds) > 1)
+        cases[repr(case)] = case
+        for engine, seconds in _times(row, _share(result, row)):
+            times.setdefault(repr(case), {})[engine, row.get("threads")] = seconds
+    every = [Duel(cases[name], _best(measured)) for name, measured in times.items()]
+    fought = [duel for duel in every if OURS in duel.seconds and _rivals(duel)]
+    least = min((duel.case["k"] for duel in fought if "k" in duel.case), default=None)
+    fought = [duel for duel in fought if duel.case.get("k", least) == least]
+    return sorted(fought, key=lambda duel: [duel.case.get(key, 0) for key in ("bits", "batch")])
 
 
 def cifar(results: Sequence[Result]) -> str:
@@ -120,28 +133,50 @@ def demo(results: Sequence[Result]) -> str:
     return f"{table(['64 bits', 'trained head', 'random hyperplanes'], rows)}\n\n{provenance(found)}"
 
 
-def _times(row: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
+def _best(measured: Mapping[tuple[str, Any], float]) -> dict[str, float]:
+    """Engine -> seconds with the number of threads that suits it best."""
+    best: dict[str, float] = {}
+    for (engine, _), seconds in measured.items():
+        best[engine] = min(seconds, best.get(engine, seconds))
+    return best
+
+
+def _share(result: Result, row: Mapping[str, Any]) -> float:
+    """What makes the seconds of a row seconds per query: searches are timed per batch, unless the file says otherwise."""
+    per_query = "per query" in str(result.card.get("protocol", {}).get("seconds", ""))
+    return 1.0 if per_query or result.topic != "search" else 1 / row.get("batch", 1)
+
+
+def _times(row: Mapping[str, Any], share: float) -> Iterator[tuple[str, float]]:
+    """(engine, seconds), in any shape in use: a row per engine, a rival in the row, or `kinhash_ms`, `cdist_ms`."""
+    if "seconds" in row:
+        yield str(row.get("engine", OURS)), row["seconds"] * share
+        if "rival" in row:
+            yield str(row["rival"]), row["rival_seconds"] * share
+        return
     for key, value in row.items():
-        for unit, factor in _UNITS.items():
-            if key.endswith(unit) and isinstance(value, int | float):
-                yield key.removesuffix(unit), value * factor
-                break
+        unit = next((unit for unit in _UNITS if key.endswith(unit)), None)
+        if unit and isinstance(value, int | float):
+            yield key.removesuffix(unit), value * _UNITS[unit] * share
 
 
-def _lines(duel: Duel, name: str) -> list[list[str]]:
-    mine = duel.seconds[OURS]
-    case = duel.case if "what" in duel.case else {"what": name, **duel.case}
-    return [
-        [_said(case), _time(mine), f"{rival}: {_time(seconds)}", number(seconds / mine, 3)]
-        for rival, seconds in duel.seconds.items()
-        if rival != OURS
-    ]
+def _rivals(duel: Duel) -> list[tuple[str, float]]:
+    return [(name, seconds) for name, seconds in duel.seconds.items() if not name.startswith(_NO_RIVALS)]
+
+
+def _lines(result: Result) -> list[list[str]]:
+    lines = []
+    for duel in duels(result):
+        case = duel.case if "what" in duel.case else {"what": result.name, **duel.case}
+        mine = duel.seconds[OURS]
+        for name, seconds in _rivals(duel):
+            lines.append([_said(case), _time(mine), f"{name}: {_time(seconds)}", number(seconds / mine, 3)])
+    return lines
 
 
 def _said(case: Mapping[str, Any]) -> str:
     words = [str(case[key]) for key in _WORDS if key in case]
-    sizes = [form.format(_size(case[key])) for key, form in {**_LARGE, **_SMALL}.items() if key in case]
-    return ", ".join(words + sizes).replace("1 threads", "1 thread")
+    return ", ".join(words + [form.format(_size(case[key])) for key, form in _SIZES.items() if key in case])
 
 
 def _size(value: Any) -> str:
