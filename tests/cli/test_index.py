@@ -303,6 +303,14 @@ def test_exit_codes_and_streams(pets: Path) -> None:
     assert process("search", pets).returncode == 2
 
 
+def test_searching_does_not_import_torch(pets: Path) -> None:
+    code = "import sys; from kinhash.cli import main; main(); print('torch' in sys.modules)"
+    for arguments in (["search", pets, "--code", "0f", "-k", 1], ["dedup", pets], ["index", "stats", pets]):
+        command = [sys.executable, "-c", code, *map(str, arguments)]
+        done = subprocess.run(command, capture_output=True, text=True)
+        assert done.stdout.endswith("\nFalse\n"), done.stderr
+
+
 @pytest.mark.parametrize(
     "command",
     [["index", verb] for verb in ("create", "add", "delete", "compact", "verify", "stats")]

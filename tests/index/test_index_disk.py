@@ -22,7 +22,7 @@ from index.indexes import codes_of
 
 from kinhash import Codes, Index
 from kinhash.errors import StorageError
-from kinhash.index import storage, writer
+from kinhash.index import creation, storage, writer
 
 TOOLS = Path(__file__).parents[2] / "tools"
 sys.path.insert(0, str(TOOLS))
@@ -166,6 +166,25 @@ def test_an_error_while_a_segment_is_written_leaves_no_file(
     index.compact()
     assert index.verify().items == 1
     index.close()
+
+
+@pytest.mark.parametrize("existed", [True, False])
+def test_an_index_that_could_not_be_made_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, existed: bool
+) -> None:
+    path = tmp_path / "i"
+    if existed:
+        path.mkdir()
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(creation, "create_head", full)
+        with pytest.raises(StorageError, match=r"cannot create an index at .*i: No space left on device"):
+            Index.create(path, 64)
+    assert path.exists() == existed
+    Index.create(path, 64).close()
 
 
 # ---- no permission -------------------------------------------------------------------------------------

@@ -137,7 +137,7 @@ class Machine(RuleBasedStateMachine):
 
 CALM = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 Machine.TestCase.settings = settings(
-    max_examples=60, stateful_step_count=25, deadline=None, suppress_health_check=CALM
+    max_examples=40, stateful_step_count=25, deadline=None, suppress_health_check=CALM
 )
 TestIndexAgainstModel = Machine.TestCase
 

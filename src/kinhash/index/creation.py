@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +26,7 @@ def create_index(path: Path, bits: int, ids: str | None) -> None:
         raise InputError(f"{path} is a file: an index is a folder of its own")
     if path.is_dir() and any(path.iterdir()):
         raise InputError(f"{path} is not empty: an index is a folder of its own")
+    existed = path.is_dir()
     try:
         path.mkdir(parents=True, exist_ok=True)
         create_manifest(path, Layout(bits, ids))
@@ -32,9 +34,19 @@ def create_index(path: Path, bits: int, ids: str | None) -> None:
         sync_folder(path)
         sync_folder(path.resolve().parent)
     except OSError as error:
+        with suppress(OSError):
+            _remove(path, existed)
         if isinstance(error, StorageError):
             raise
         raise StorageError(f"cannot create an index at {path}: {error.strerror or error}") from error
+
+
+def _remove(path: Path, existed: bool) -> None:
+    """Take back what could not be finished, so that it does not stand in the way of another try."""
+    for file in path.iterdir():  # the folder was empty
+        file.unlink()
+    if not existed:
+        path.rmdir()
 
 
 def _checked_bits(bits: int) -> int:
