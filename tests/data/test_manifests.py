@@ -16,7 +16,7 @@ from PIL import Image
 from realdata import find_data
 
 import kinhash as kh
-from kinhash.data.images import FilePart, pixels
+from kinhash.data.images import BrokenPictureWarning, FilePart, pixels
 from kinhash.errors import FormatError, InputError, NotFoundError, UnknownClassError
 
 ROWS = [
@@ -105,7 +105,8 @@ def test_pictures_in_tars_by_name_and_stem(tmp_path: Path, folder: Path) -> None
 
 def test_a_missing_picture_is_left_for_reading_to_report(folder: Path) -> None:
     data = kh.dataset("manifest", write(folder / "list.csv", [*ROWS, {**ROWS[0], "path": "gone.png"}]))
-    read = data.train.in_memory()
+    with pytest.warns(BrokenPictureWarning, match=r"gone\.png"):
+        read = data.train.in_memory()
     assert [broken.id for broken in read.broken] == ["gone.png"]
     assert len(read) == 2
 
