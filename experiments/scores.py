@@ -9,6 +9,7 @@ import numpy as np
 from outputs import Outputs
 
 import kinhash as kh
+from kinhash.index.multi_index import candidates_per_query
 from kinhash.report import Report
 
 # named without a suffix, since they exist for one of the two representations only
@@ -36,7 +37,7 @@ def score(
     own = _reports(outputs, semantics, k=k)
     found = {
         "protocol": own["bin"].protocol | {"database": "test"},
-        "metrics": _merged(own),
+        "metrics": _merged(own) | {"multi_index_candidates_k10": _compared(outputs)},
         "curves": {
             f"{name}_{kind}": np.round(curve, 5).tolist()
             for kind, report in own.items()
@@ -67,6 +68,14 @@ def _reports(
             predictions=outputs.test_predictions if kind == "bin" else None,
         )
     return found
+
+
+def _compared(outputs: Outputs, k: int = 10, key: int = 16) -> float:
+    """Codes that multi-index hashing compares per query, when test searches train with keys of 16 bits."""
+    queries, database = (kh.Codes.from_logits(z) for z in (outputs.test_z, outputs.train_z))
+    tables = max(1, round(database.bits / key))
+    costs = candidates_per_query(database, queries, min(k, len(database)), tables=tables)
+    return round(float(costs.compared.mean()), 3)
 
 
 def _represented(z: np.ndarray, kind: str) -> Any:

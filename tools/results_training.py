@@ -21,9 +21,9 @@ paper names neither likeness nor database: its numbers fit WUP, and probably the
 the second table of each pair therefore searches the 50,000 training pictures."""
 KL_WEIGHT = """\
 The paper claims that spread-out codes make multi-index hashing fast, and never measures it. *Entries at
-radius 0*: how many entries the four 16-bit tables of the 10,000 codes return for a query of the set.
-*Candidates*: how many codes an exact 10-nearest search through the index compares. A linear scan compares
-10,000."""
+radius 0*: how many entries the four 16-bit tables of the 10,000 test codes return for a query of the set.
+*Compared*: with how many of the 50,000 training codes an exact 10-nearest search through four such tables
+compares a test code; a linear scan compares all."""
 
 
 def cifar(results: Sequence[Result]) -> str:
@@ -114,7 +114,7 @@ def kl_weight(results: Sequence[Result]) -> str:
         "largest bucket",
         "bucket entropy, bits",
         "MIH: entries at radius 0",
-        "MIH: candidates, k = 10",
+        "MIH: compared, k = 10",
     ]
     return "\n\n".join(
         ["### What the entropy term does for searching: 64 bits", KL_WEIGHT, table(columns, rows)]

@@ -30,7 +30,7 @@ class Recipe(LossOptions):
 
     # optimisation
     optimiser: Literal["sgd", "adam", "adamw"] = "sgd"
-    lr: float = 0.1  # for `lr_batch` samples a step; scaled to the batch that is used
+    lr: float = 0.2  # for `lr_batch` samples a step; scaled to the batch that is used
     lr_batch: int = 512
     momentum: float = 0.9
     weight_decay: float = 5e-4
