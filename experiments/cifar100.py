@@ -74,7 +74,7 @@ def semantics(options: argparse.Namespace, data: Dataset) -> Mapping[str, Any]:
 EXPERIMENT = driver.Experiment(
     script="experiments/cifar100.py",
     about=__doc__ or "",
-    datasets=("cifar100", "cifar100-sample"),
+    datasets=("cifar100", "cifar100-sample", "cifar100-validation", "cifar100-sample-validation"),
     tables={"fast": fast, "ablations": ablations, "lengths": lengths, "best": best, "kl-weight": kl_weight},
     load=load,
     semantics=semantics,

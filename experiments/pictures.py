@@ -11,9 +11,18 @@ import numpy as np
 import kinhash as kh
 from kinhash.data.splits import Dataset, Split
 
+_HELD_OUT = "-validation"
+_EVERY = 10  # of each class, so many training pictures give one to validation
+
 
 def load(name: str, root: Path | None, work: Path) -> Dataset:
-    """The dataset `name` found in `root`, by way of `work/<name>.npz`."""
+    """The dataset `name` found in `root`, by way of `work/<name>.npz`.
+
+    NAME-validation is NAME without its test pictures: a tenth of the training pictures of each class takes their place.
+    Recipes are chosen there, so that the test pictures are looked at once.
+    """
+    if name.endswith(_HELD_OUT):
+        return _validation(load(name.removesuffix(_HELD_OUT), root, work))
     cache = work / f"{name}.npz"
     if not cache.exists():
         _write(kh.dataset(name, root=root), cache)
@@ -23,6 +32,16 @@ def load(name: str, root: Path | None, work: Path) -> Dataset:
             Split(arrays[f"{part}_images"], arrays[f"{part}_labels"], classes) for part in ("train", "test")
         ]
     return Dataset(name, splits[0], splits[1], classes)
+
+
+def _validation(dataset: Dataset) -> Dataset:
+    labels = dataset.train.targets()
+    order = np.argsort(labels, kind="stable")  # by class
+    starts = np.searchsorted(labels[order], labels[order])
+    held = np.zeros(len(labels), dtype=bool)
+    held[order] = (np.arange(len(labels)) - starts) % _EVERY == 0
+    train, test = (dataset.train.take(np.flatnonzero(part)) for part in (~held, held))
+    return Dataset(dataset.name + _HELD_OUT, train, test, dataset.classes)
 
 
 def _write(dataset: Dataset, cache: Path) -> None:
