@@ -210,6 +210,22 @@ def test_collapsed_codes_read_more_candidates(rng: Generator) -> None:
     assert many.candidates.mean() > 10 * some.candidates.mean()
 
 
+def test_different_codes_among_the_candidates(rng: Generator) -> None:
+    codes = make("clustered", 3000, 32, rng)
+    queries = some_queries(codes, rng, 3)
+    found = candidates_per_query(codes, queries, 10, tables=4)
+    keys = MultiIndex(codes, tables=4)._plan.keys
+    for i, differ in enumerate(queries.to_bits()[:, None] ^ codes.to_bits()):
+        met = np.zeros(len(codes), dtype=bool)
+        entries = 0
+        for t in range(found.rounds[i]):
+            inside = differ[:, keys[t % 4]].sum(axis=1) == t // 4
+            entries += np.count_nonzero(inside)
+            met |= inside
+        assert found.compared[i] == np.count_nonzero(met)
+        assert found.candidates[i] == entries
+
+
 def test_no_queries(rng: Generator) -> None:
     codes = make("uniform", 100, 64, rng)
     index = MultiIndex(codes)

@@ -7,7 +7,7 @@ that would read more than the scan costs is answered by the scan.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from kinhash.codes import Codes
 from kinhash.errors import InputError
 from kinhash.index import scan
 from kinhash.index.hits import Hits, RaggedHits
+from kinhash.kernels.threads import map_blocks
 
 _LONGEST = 512  # bits
 _MOST = 1 << 32  # codes that a 32-bit number tells apart
@@ -120,6 +121,19 @@ class MultiIndex:
                 parts[query] = again[i]
         return multi_index_driver.joined(parts), costs
 
+    def _distinct(self, queries: Codes, costs: Costs, threads: int | None) -> NDArray[np.int64]:
+        """How many different codes the buckets looked up hold."""
+        met = np.full(len(queries), len(self), dtype=np.int64)
+        if scan.compiled():
+            from kinhash.kernels.multi_count import count_met
+
+            def count(start: int, stop: int) -> None:
+                part = slice(start, stop)
+                count_met(self._tables, queries.words[part], costs.rounds[part], met[part])
+
+            map_blocks(count, len(queries), 64, threads)
+        return met
+
     def _scans_at_once(self, m: int, bounded: bool) -> bool:
         """Without the compiler, and where the whole batch costs the scan less than a call does."""
         if not scan.compiled():
@@ -139,11 +153,13 @@ def candidates_per_query(
 ) -> Costs:
     """What multi-index hashing reads for exact k nearest neighbours, without ever falling back to the scan.
 
-    `candidates.mean()` is the usual figure of a set of codes: it falls as bits are used evenly and independently.
+    `candidates` counts entries of buckets, as in any search. `compared` counts the different codes among them: what is
+    compared by multi-index hashing as published, which knows no signatures. Both fall as bits are used evenly
+    and independently; a scan compares all codes.
     """
-    return MultiIndex(codes, tables=tables, threads=threads).search_counted(
-        queries, k, threads=threads, bounded=False
-    )[1]
+    index = MultiIndex(codes, tables=tables, threads=threads)
+    _, costs = index.search_counted(queries, k, threads=threads, bounded=False)
+    return replace(costs, compared=index._distinct(queries, costs, threads))
 
 
 def _costs(counted: NDArray[np.int64]) -> Costs:
