@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import click
 import numpy as np
 import pytest
 import torch
@@ -181,7 +183,8 @@ def test_evaluate_is_kh_evaluate(vectors: Path, trained: Path, tmp_path: Path) -
     assert "mAHP@20, flat" in text
     assert kh.Report.load(tmp_path / "r.json")["mahp_flat"] > 0
     assert (tmp_path / "r.png").read_bytes()[:4] == b"\x89PNG"
-    bare = json.loads(done("evaluate", tmp_path / "c", "--k", 20, "--json"))
+    bare = json.loads(done("evaluate", tmp_path / "c", "--k", 20, "--hits", 3, "--json"))
+    assert [key for key in bare["metrics"] if key.startswith("hit_at")] == ["hit_at_3"]
     assert "mahp_sim" not in bare["metrics"]
     assert bare["metrics"]["map_full"] == expected.to_dict()["metrics"]["map_full"]
 
@@ -332,3 +335,20 @@ def test_what_cannot_be_done_is_said(vectors: Path, trained: Path, tmp_path: Pat
     ]:
         assert message in refused(*arguments), arguments
     assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "function", "elsewhere"),
+    [
+        # what the command line says in another way, or that makes no sense there
+        ("train", kh.train, {"split", "progress", "test", "overrides"}),
+        ("encode", kh.HashEncoder.encode_all, {"self", "progress"}),
+        ("evaluate", kh.evaluate, {"codes_or_vectors", "metric", "semantics", "predictions"}),
+    ],
+)
+def test_options_are_those_of_the_function(name: str, function: Any, elsewhere: set[str]) -> None:
+    command = cli.get_command(click.Context(cli), name)
+    assert command is not None
+    offered = {option.lstrip("-").replace("-", "_") for one in command.params for option in one.opts}
+    assert set(inspect.signature(function).parameters) - offered == elsewhere - offered
+    assert not elsewhere & offered - {"semantics", "metric"}

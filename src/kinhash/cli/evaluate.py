@@ -50,6 +50,9 @@ _DISTANCES = ("manhattan", "cosine")
     "--distance", type=click.Choice(["l1", "l2", "dot"]), default="l1", show_default=True, help="Of vectors."
 )
 @click.option("--radius", default=2, show_default=True, help="For the precision within a Hamming radius.")
+@click.option(
+    "--hits", type=int, multiple=True, help="Cutoffs K of hit@K.  [default: 1 2 5 10 20, as far as k reaches]"
+)
 @click.option("--name", default="", help="Title of the report.")
 @click.option("--threads", type=int, help="[default: all cores]")
 @click.option(
@@ -67,6 +70,7 @@ def command(
     database: Path | None,
     database_labels: Path | None,
     distance: str,
+    hits: tuple[int, ...],
     out: tuple[Path, ...],
     as_json: bool,
     measure: str | None,
@@ -101,6 +105,7 @@ def command(
         database=others,
         database_labels=found,
         metric=distance,
+        hits=hits or None,
         **options,
     )
     for path in out:

@@ -54,6 +54,13 @@ _SHOWN = ("map_full", "accuracy", "unique_codes")  # with every mahp_..., what a
 )
 @click.option("--stop-after", type=int, help="Leave after this epoch, to be resumed another time.")
 @click.option("--device", help="cpu, cuda, cuda:1 ...  [default: a GPU where there is one]")
+@click.option(
+    "--accelerate",
+    type=click.Choice(["auto", "graph", "compile", "off"]),
+    default="auto",
+    show_default=True,
+    help="How a step runs on a GPU.",
+)
 @click.option("--workers", default=0, help="Threads that decode pictures.  [default: one per core]")
 @click.option("--processes", is_flag=True, help="Decode in processes in place of threads.")
 @click.option("--quiet", is_flag=True, help="No progress bar.")
@@ -81,7 +88,9 @@ def command(
     list.csv          a manifest (csv, tsv, jsonl, parquet) with columns path and label
     vectors.npy       embeddings, with vectors_labels.npy beside; parquet with embedding and label
 
-    The run's folder receives config.json, log.jsonl, checkpoints/, metrics.json, curves.png and encoder/. Several GPUs:
+    The run's folder receives config.json, log.jsonl, checkpoints/, metrics.json, curves.png and encoder/. On several GPUs:
+
+    \b
     torchrun --nproc-per-node 8 --no-python kinhash train DATA --out RUN
     """
     import kinhash as kh
