@@ -5,8 +5,11 @@ Arguments and return value are those of the kernels in `scan`.
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 from numba import njit
+from numba.core.registry import cpu_target
 
 from kinhash.kernels.scan_walk import STRIDE, address_of, aligned, fetch_ahead, in_columns, nobody, offer
 from kinhash.kernels.selection import Places, crowded
@@ -20,7 +23,16 @@ _ONLY, _SHORT, _FIRST, _MIDDLE, _LAST = range(5)
 
 def pays(queries: int, bits: int) -> bool:
     """Slicing blocks takes less time than counting bits query by query; measured."""
+    if not _counts_in_vectors():
+        return queries >= 8
     return queries >= (24 if bits <= 32 else 48 if bits <= 64 else 160)
+
+
+@cache
+def _counts_in_vectors() -> bool:
+    """The processor that Numba compiles for counts the bits of whole vectors (AVX-512 VPOPCNTDQ)."""
+    features: str = cpu_target.target_context.codegen()._get_host_cpu_features()
+    return "+avx512vpopcntdq" in features
 
 
 @njit(cache=True, nogil=True)
