@@ -12,7 +12,8 @@ from kinhash.kernels.multi_search import COUNTED, Prices, Tables, search_nearest
 from kinhash.kernels.threads import available_threads, map_blocks
 
 _ROOM = 1 << 14  # pairs that a radius search has room for at first
-_MOST = 256  # queries of a block, whose pairs stay in the cache
+_MOST = 256  # queries of a block
+_PAIRS = 1 << 18  # pairs of a block, which stay in the cache
 Part = tuple[NDArray[np.int64], NDArray[np.int32]]
 
 
@@ -31,7 +32,7 @@ def k_nearest(
         positions[start:stop] = best & NUMBER
         distances[start:stop] = best >> SHIFT
 
-    map_blocks(run, m, _block(m, threads), threads)
+    map_blocks(run, m, min(_block(m, threads), max(1, _PAIRS // k)), threads)
     return positions, distances, counted
 
 
