@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import paper
-from result_files import Result, number, provenance, table
-from results_training import ours, plain, published
+from result_files import Result, grouped, number, provenance, table
+from results_training import ours, plain, published, title
 
 OURS = "kinhash"
 _NO_RIVALS = (
@@ -99,24 +99,20 @@ def duels(result: Result) -> list[Duel]:
 def cifar(results: Sequence[Result]) -> str:
     """The sums of losses beside the paper's, with one network; then the best codes of 64 bits."""
     chosen = [r for r in results if r.topic == "cifar100" and r.config.get("bits") == 64]
-    groups = plain(chosen)
-    if not groups:
+    if not chosen:
         return "Not measured yet: `experiments/cifar100.py` trains and scores what stands here."
     order = list(paper.ABLATIONS)
-    same = [g for g in groups if g.config["backbone"] == "resnet110w" and g.config["method"] in order]
+    same = [group for group in plain(chosen) if group.config["backbone"] == "resnet110w"]
     same.sort(key=lambda group: (order.index(group.config["method"]), group.config["epochs"]))
-    rest = [group for group in groups if group not in same]
-    best = sorted(rest, key=lambda group: -(group.mean("mahp_wup_bin") or 0))[:1]
+    others = grouped(result for result in chosen if result.config["backbone"] != "resnet110w")
+    best = sorted(others, key=lambda group: -(group.mean("mahp_wup_bin") or 0))[:1]
     rows = []
     for group in [*same, *best]:
-        known = paper.ABLATIONS[group.config["method"]] if group in same else None
-        there = ["-"] * 3 if known is None else published(known)
-        name = (
-            f"{group.config['method'].upper()}, {group.config['backbone']}, {group.config['epochs']} epochs"
-        )
-        rows.append([name, *ours(group)[:6], *there])
+        seconds = group.mean("train", "seconds")
+        name = f"{title(group)}, {group.config['epochs']} epochs, {seconds:.0f} s"
+        rows.append([name, *ours(group)[:6], *published(paper.ABLATIONS[group.config["method"]])])
     columns = ["64 bits", "mAHP WUP float", "bin", "mAHP LCS float", "bin", "mAP@250 bin", "accuracy"]
-    columns += ["paper: mAHP float / bin", "mAP", "accuracy"]
+    columns += ["paper, ResNet-110w: mAHP float / bin", "mAP", "accuracy"]
     used = [result for group in [*same, *best] for result in group.results]
     return f"{table(columns, rows)}\n\n{provenance(used)}"
 
