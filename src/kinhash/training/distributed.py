@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -41,6 +42,10 @@ def joined(device: torch.device | str | None = None) -> Iterator[Place]:
         dist.init_process_group("nccl" if place.device.type == "cuda" else "gloo")
     try:
         yield place
+    except BaseException as error:
+        if starts:
+            traceback.clear_frames(error.__traceback__)  # they hold what `gc.collect` below is to find
+        raise
     finally:
         if starts:
             # a DistributedDataParallel is part of cycles; one that outlives its group keeps the group's threads, and the
