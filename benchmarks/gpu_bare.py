@@ -17,12 +17,14 @@ def _least(words, queries, out, QUERIES: tl.constexpr, BLOCK: tl.constexpr):  # 
         tl.uint64, bitcast=True
     )
     least = tl.full((BLOCK,), 64, tl.int32)
-    for q in tl.static_range(QUERIES):
-        y = x ^ tl.load(queries + q).to(tl.uint64, bitcast=True)
-        y = y - ((y >> 1) & 0x5555555555555555)
-        y = (y & 0x3333333333333333) + ((y >> 2) & 0x3333333333333333)
-        y = (y + (y >> 4)) & 0x0F0F0F0F0F0F0F0F
-        least = tl.minimum(least, ((y * 0x0101010101010101) >> 56).to(tl.int32))
+    UNROLL: tl.constexpr = QUERIES if QUERIES < 8 else 8  # all 64 at once do not fit the registers
+    for first in range(0, QUERIES, UNROLL):
+        for i in tl.static_range(UNROLL):
+            y = x ^ tl.load(queries + first + i).to(tl.uint64, bitcast=True)
+            y = y - ((y >> 1) & 0x5555555555555555)
+            y = (y & 0x3333333333333333) + ((y >> 2) & 0x3333333333333333)
+            y = (y + (y >> 4)) & 0x0F0F0F0F0F0F0F0F
+            least = tl.minimum(least, ((y * 0x0101010101010101) >> 56).to(tl.int32))
     tl.store(out + tl.program_id(0), tl.min(least, 0))
 
 

@@ -7,7 +7,6 @@ python benchmarks/gpu_search.py --check    # exactness and the bars
 from __future__ import annotations
 
 import argparse
-import statistics
 import sys
 import time
 import traceback
@@ -19,9 +18,9 @@ from typing import Any
 sys.path[:0] = [str(Path(__file__).parents[1] / part) for part in ("tools", "src", "benchmarks")]
 
 import numpy as np
+from gpu_exactness import clustered_words, exactness, fresh, on_gpu, random_words, stored
 from measure import RESULTS, Check, interleaved, verdict, write_result
 
-from kinhash import Codes
 from kinhash.index.gpu import GpuIndex
 
 BILLION = 10**9
@@ -37,7 +36,6 @@ class Report:
         self.rows: list[dict[str, Any]] = []
         self.broken: list[str] = []
         self.checks: list[Check] = []
-        self.compared = 0  # answers that were right
 
     def say(self, text: str) -> None:
         print(f"{time.perf_counter() - self.start:6.1f} s  {text}", flush=True)
@@ -45,7 +43,7 @@ class Report:
     def section(self, name: str, run: Callable[..., Any], *given: Any) -> Any:
         self.say(f"-- {name}")
         try:
-            return run(self, *given)
+            return run(*given)
         except Exception:
             self.broken.append(name)
             traceback.print_exc(file=sys.stdout)
@@ -62,96 +60,6 @@ class Report:
         self.say(f"{engine:<42} N {n:.0e}  {said}:  {seconds * 1e3:9.3f} ms  {rate:.3g} comparisons/s")
 
 
-# ---- codes ---------------------------------------------------------------------------------------------
-
-
-def random_words(n: int, width: int, seed: int) -> Any:
-    """Uniform codes, made on the GPU."""
-    import torch
-
-    generator = torch.Generator("cuda").manual_seed(seed)
-    words = torch.empty((n, width), dtype=torch.int64, device="cuda")
-    return words.random_(torch.iinfo(torch.int64).min, None, generator=generator)
-
-
-def clustered_words(n: int, width: int, seed: int) -> Any:
-    """Codes around n / 1000 centres, each bit flipped with probability 1/8."""
-    import torch
-
-    generator = torch.Generator("cuda").manual_seed(seed)
-    centres = random_words(max(1, n // 1000), width, seed)
-    chosen = torch.randint(len(centres), (n,), generator=generator, device="cuda")
-    words = centres[chosen]
-    words ^= (
-        random_words(n, width, seed + 1) & random_words(n, width, seed + 2) & random_words(n, width, seed + 3)
-    )
-    return words
-
-
-def repeated_words(n: int, width: int, seed: int) -> Any:
-    """Three codes in random order: nearly all distances are ties."""
-    import torch
-
-    generator = torch.Generator("cuda").manual_seed(seed)
-    return random_words(3, width, seed)[torch.randint(3, (n,), generator=generator, device="cuda")]
-
-
-def fresh(m: int, width: int) -> Codes:
-    """Queries that are uniform codes."""
-    return Codes(np.random.default_rng(7).integers(0, 1 << 64, (m, width), dtype=np.uint64), 64 * width)
-
-
-def stored(words: Any, m: int) -> Codes:
-    """Queries that are codes of the database."""
-    return Codes(words[:: len(words) // m][:m].cpu().numpy().view(np.uint64), 64 * words.shape[1])
-
-
-def on_gpu(queries: Codes) -> Any:
-    import torch
-
-    return torch.from_numpy(queries.words.view(np.int64).copy()).cuda()
-
-
-# ---- sections ------------------------------------------------------------------------------------------
-
-
-def compare(index: GpuIndex, queries: Codes, answers: dict[int, Any], ks: tuple[int, ...], said: str) -> int:
-    """Every k against the right answers of some queries, each twice: the second time it is a recorded graph."""
-    compared = 0
-    for k in ks:
-        for turn in range(3):
-            hits = index.search(queries, k)
-            keys = hits.distances.astype(np.int64) << 40 | hits.positions
-            for q, answer in answers.items():
-                compared += 1
-                if not np.array_equal(keys[q], answer[:k]):
-                    raise AssertionError(
-                        f"wrong: {said}, {len(queries)} queries, k {k}, query {q}, turn {turn}"
-                    )
-    return compared
-
-
-def exactness(report: Report, width: int, devices: list[str], n: int = 10**7) -> None:
-    """Answers against torch's sort of all distances."""
-    from gpu_bare import exact
-
-    kinds = {"uniform": random_words, "clustered": clustered_words, "repeated": repeated_words}
-    for kind, make in kinds.items():
-        words = make(n, width, 11)
-        index = GpuIndex([(words, 0)], devices)
-        thorough = width == 1 and kind == "uniform" and len(devices) == 1
-        for m in (1, 9, 64, 130) if thorough else (1, 64):
-            queries = fresh(m, width) if kind == "uniform" else stored(words, m)
-            asked = on_gpu(queries)
-            answers = {q: exact(words, asked[q], 5000).numpy() for q in range(0, m, max(1, m // 16))}
-            ks = (1, 10, 100, 1000, 5000) if thorough else (1, 100, 5000)
-            report.compared += compare(index, queries, answers, ks, f"{64 * width} bits, {kind}")
-        report.say(
-            f"exact: {64 * width} bits, {kind}, {len(devices)} shards; {report.compared} answers so far"
-        )
-        del index, words
-
-
 def yardsticks(report: Report, words: Any) -> None:
     """Reading, and counting bits, without an answer; a sum by torch."""
     import torch
@@ -166,48 +74,6 @@ def yardsticks(report: Report, words: Any) -> None:
     }
     for name, value in interleaved(runs, 7).items():
         report.add(name, len(words), value, batch=64 if name.endswith("64") else 1)
-
-
-def shapes(report: Report, index: GpuIndex) -> None:
-    """The kernels alone, in several shapes, at the limit that the last segment of a search would have."""
-    import torch
-
-    from kinhash.kernels import gpu_launch
-    from kinhash.kernels.gpu_lists import new_lists
-
-    shard = index._shards[0]
-
-    def timed(name: str, m: int, run: Callable[[Any], object]) -> None:
-        lists = new_lists(shard, fresh(m, 1).words, 4096, histogram=True)
-        lists.limits.fill_(9)
-        times, counts = [], set()
-        for turn in range(6):
-            lists.clear()
-            begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-            begin.record()
-            run(lists)
-            end.record()
-            torch.cuda.synchronize()
-            counts.add(int(lists.counts[:m].sum()))
-            if turn:
-                times.append(begin.elapsed_time(end) / 1e3)
-        report.add(f"kernel: {name}", shard.rows, statistics.median(times), batch=m, appended=sorted(counts))
-
-    for block, warps in ((1024, 4), (2048, 8), (1024, 2), (2048, 4), (512, 2), (4096, 8)):
-        timed(
-            f"counting, block {block}, warps {warps}", 1,
-            lambda lists, b=block, w=warps: gpu_launch.append_by_counting(shard, lists, 0, shard.rows, b, w),
-        )  # fmt: skip
-    timed("counting", 64, lambda lists: gpu_launch.append_by_counting(shard, lists, 0, shard.rows))
-    for pieces, span, ahead in (
-        (8, 8192, True), (8, 4096, True), (8, 32768, True), (8, 8192, False), (4, 8192, True),
-    ):  # fmt: skip
-        timed(
-            f"tensor, pieces {pieces}, span {span}, ahead {ahead}", 64,
-            lambda lists, p=pieces, s=span, a=ahead: gpu_launch.append_by_tensor_cores(
-                shard, lists, 0, shard.rows, p, s, a
-            ),
-        )  # fmt: skip
 
 
 def billion(report: Report, words: Any, index: GpuIndex) -> None:
@@ -240,23 +106,28 @@ def billion(report: Report, words: Any, index: GpuIndex) -> None:
         )
 
 
-def without_graph(report: Report, index: GpuIndex) -> None:
-    """The same search with its kernels launched one by one: a fresh index remembers no graph."""
-    from kinhash.kernels.gpu_graph import Replays
+def kernels(report: Report, index: GpuIndex) -> None:
+    """Both kernels alone, at the limit that the last segment of a search would have."""
+    import torch
 
-    class Forgetful(Replays):
-        def _replay(self, *given: Any) -> None:
-            return None
+    from kinhash.kernels import gpu_launch
+    from kinhash.kernels.gpu_lists import new_lists
 
-    kept = index._replays
-    try:
-        index._replays = [Forgetful() for _ in kept]
-        queries = {m: fresh(m, 1) for m in (1, 64)}
-        runs = {m: lambda q=q: index.search(q, K) for m, q in queries.items()}
-        for m, seconds in interleaved(runs, 7, warm=2).items():
-            report.add("kinhash, kernels launched one by one", len(index), seconds, batch=m, k=K)
-    finally:
-        index._replays = kept
+    shard = index._shards[0]
+    lists = new_lists(shard, fresh(64, 1).words, 4096, histogram=True)
+    lists.limits.fill_(9)
+
+    def run(append: Callable[..., object]) -> None:
+        lists.clear()
+        append(shard, lists, 0, shard.rows)
+        torch.cuda.synchronize()
+
+    runs: dict[str, Callable[[], object]] = {
+        "kernel: counting": lambda: run(gpu_launch.append_by_counting),
+        "kernel: tensor cores": lambda: run(gpu_launch.append_by_tensor_cores),
+    }
+    for name, seconds in interleaved(runs, 5).items():
+        report.add(name, shard.rows, seconds, batch=64)
 
 
 def other_cases(report: Report, n: int) -> None:
@@ -321,20 +192,20 @@ def main() -> int:
         print("skipped: torch sees no GPU")
         return 0
     report = Report()
-    for width in (1,) if args.check else (1, 2, 4):
-        report.section(f"exactness, {64 * width} bits", exactness, width, ["cuda:0"])
-    report.section("exactness, three shards", exactness, 1, ["cuda:0"] * 3)
+    compared = 0  # answers that were right
+    for width, shards in ((1, 1), (1, 3)) if args.check else ((1, 1), (2, 1), (4, 1), (1, 3)):
+        name = f"exactness, {64 * width} bits, {shards} shards"
+        compared += report.section(name, exactness, report.say, width, ["cuda:0"] * shards) or 0
     words = random_words(args.rows, 1, 3)
     index = GpuIndex([(words, 0)], ["cuda:0"])
-    report.section("yardsticks", yardsticks, words)
-    report.section("whole searches", billion, words, index)
+    report.section("yardsticks", yardsticks, report, words)
+    report.section("whole searches", billion, report, words, index)
     if not args.check:
-        report.section("shapes of kernels", shapes, index)
-        report.section("without a graph", without_graph, index)
+        report.section("both kernels", kernels, report, index)
         del index, words
-        report.section("other cases", other_cases, args.rows // 10)
-        report.section("rivals", rivals, args.rows // 10)
-        metrics = {"answers_compared": report.compared, "broken_sections": report.broken}
+        report.section("other cases", other_cases, report, args.rows // 10)
+        report.section("rivals", rivals, report, args.rows // 10)
+        metrics = {"answers_compared": compared, "broken_sections": report.broken}
         path = write_result(
             "search",
             "gpu",

@@ -2,12 +2,14 @@
 
 The rows are scanned in segments that grow by a constant factor. Before each, the k-th distance found so far is
 the limit: a later row must be strictly nearer, because it loses every tie. In random order a segment then adds
-fewer than k * (factor - 1) candidates to a query's list, and only the last segment costs anything. A list that
-runs over (rows sorted by distance, say) is noticed, and its query is searched again in steps that cannot.
+at most k * (factor - 1) candidates to a query's list on average, and only the last segment costs anything. A list
+that runs over (rows sorted by distance, say) is noticed, and its query is searched again in steps that cannot.
+That takes milliseconds, so lists have room for bad luck: see `room_for`.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -27,7 +29,7 @@ _REPLAYED = 1 << 22  # keys in the lists of a search that is worth keeping
 def k_nearest(shard: Shard, queries: NDArray[np.uint64], k: int, replays: Replays) -> NDArray[np.int64]:
     """(m, k) keys in ascending order; k is at most the number of rows."""
     growth = 32 if len(queries) == 1 else 8
-    room = min(shard.rows, _first(k) + 4 * growth * k)
+    room = room_for(shard.rows, k, growth)
     batch = max(1, min(_BATCH, _LISTED // room))
     found = np.empty((len(queries), k), dtype=np.int64)
     with active(shard):
@@ -43,6 +45,17 @@ def segments(rows: int, k: int, growth: int) -> list[tuple[int, int]]:
     while ends[-1] > _first(k):
         ends.append(max(_first(k), _aligned(-(-ends[-1] // growth))))
     return list(zip([0, *ends[:0:-1]], ends[::-1], strict=True))
+
+
+def room_for(rows: int, k: int, growth: int) -> int:
+    """Keys that a list has room for: the candidates of rows in random order, and eight standard deviations more.
+
+    A segment r times as long as all rows before it adds k * r candidates on average, where no distances tie, and
+    their variance is k * r * (r + 1). Beyond that the k best and 1024 rows fit, which `nearest_carefully` needs.
+    """
+    parts = segments(rows, k, growth)
+    added = k * sum((hi - lo) / lo for lo, hi in parts[1:])
+    return min(rows, parts[0][1] + k + math.ceil(added + 8 * math.sqrt(growth * added)))
 
 
 def _first(k: int) -> int:

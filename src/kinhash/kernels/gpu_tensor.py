@@ -54,9 +54,12 @@ def _halves(halves, plane, base, flip, WIDTH: tl.constexpr, PIECES: tl.constexpr
 def scan_tensor(
     words, lines: tl.int64, begin: tl.int64, hi: tl.int64, queries, limits, counts, histogram, starts, keys,
     tiles: tl.int32, steps: tl.int32,
-    WIDTH: tl.constexpr, BINS: tl.constexpr, GROUPS: tl.constexpr, PIECES: tl.constexpr, AHEAD: tl.constexpr,
+    WIDTH: tl.constexpr, BINS: tl.constexpr, GROUPS: tl.constexpr, PIECES: tl.constexpr,
 ):  # fmt: skip
-    """Rows from 1024 * begin to hi, programs of 16 * PIECES * steps, against 8 * GROUPS queries; one warp a program."""
+    """Rows from 1024 * begin to hi, programs of 16 * PIECES * steps, against 8 * GROUPS queries; one warp a program.
+
+    Codes are loaded a step before they are compared.
+    """
     program = tl.program_id(0)
     plane = 16 * lines
     first = (program % tiles) * (8 * GROUPS)
@@ -77,12 +80,9 @@ def scan_tensor(
     ahead = _halves(halves, plane, start, flip, WIDTH, PIECES)
     for step in range(steps):
         base = start + step * (16 * PIECES)
-        if AHEAD:
-            a = ahead
-            after = start + tl.minimum(step + 1, steps - 1) * (16 * PIECES)
-            ahead = _halves(halves, plane, after, flip, WIDTH, PIECES)
-        else:
-            a = _halves(halves, plane, base, flip, WIDTH, PIECES)
+        a = ahead
+        after = start + tl.minimum(step + 1, steps - 1) * (16 * PIECES)
+        ahead = _halves(halves, plane, after, flip, WIDTH, PIECES)
         far = ()  # negative where all 16 * PIECES codes are far from the lane's queries of a group
         all_far = tl.full((32,), -1, tl.int32)
         for j in tl.static_range(GROUPS):
