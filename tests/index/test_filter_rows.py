@@ -10,7 +10,7 @@ from kinhash.index import filter_rows, scan_runs
 from kinhash.index.filter_columns import passing
 from kinhash.index.filter_rows import keys_of, passing_rows
 from kinhash.index.filters import parse_filter
-from kinhash.index.metadata import shred
+from kinhash.index.metadata import MetaColumn, shred
 
 FILTERS = [
     "n = 3", "n < 50", "not n < 50", "has rare", "rare > 2 or t = 'a'", "not has rare and n >= 90", "j contains 1",
@@ -64,3 +64,31 @@ def test_codes_copied_in_pieces(rng: np.random.Generator, monkeypatch: pytest.Mo
     found = scan_runs.prepare(chunks, rows, 1, copy=True)
     assert np.array_equal(found.parts[0].words, words[rows])
     assert np.array_equal(found.positions, rows)
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int16, np.int32, np.int64])
+def test_ranges_of_whole_numbers(
+    rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch, dtype: type[np.integer]
+) -> None:
+    """Every comparison at and beside every border, with values that the type does not hold too."""
+    monkeypatch.setattr(filter_rows, "SPARSE", 0)
+    monkeypatch.setattr(filter_rows, "_BLOCK", 5000)
+    least, most = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
+    borders = [least, least + 1, -1, 0, 1, 7, most - 1, most]
+    column = MetaColumn("int", rng.choice(np.array(borders, dtype=dtype), 9001))
+    for value in [*borders, least - 1, most + 1, 0.5, -0.5, 6.999, 1e300, 2**70, "7"]:
+        for operator in ("$eq", "$ne", "$lt", "$lte", "$gt", "$gte"):
+            where = parse_filter({"k": {operator: value}})
+            wanted = np.flatnonzero(passing(where, lambda _: column, 9001))
+            assert np.array_equal(passing_rows(where, lambda _: column, 9001), wanted), (operator, value)
+
+
+def test_ranges_of_texts(rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(filter_rows, "SPARSE", 0)
+    items = [{"k": "bdf"[i]} for i in rng.integers(0, 3, 6000)]
+    columns = shred(items)
+    for value in ("a", "b", "c", "d", "f", "g", 3):
+        for operator in ("$eq", "$ne", "$lt", "$lte", "$gt", "$gte"):
+            where = parse_filter({"k": {operator: value}})
+            wanted = np.flatnonzero(passing(where, columns.get, 6000))
+            assert np.array_equal(passing_rows(where, columns.get, 6000), wanted), (operator, value)

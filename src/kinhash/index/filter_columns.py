@@ -52,6 +52,33 @@ def _spread(column: MetaColumn, where: Compare, rows: int) -> Mask:
     return mask
 
 
+def value_range(column: MetaColumn, where: Compare) -> tuple[Any, Any] | None:
+    """(low, high) where exactly the stored whole numbers from low to high pass; None where it is not so simple."""
+    dtype, operator, value = column.values.dtype, where.operator, where.value
+    if column.kind == "str" and column.words is not None and operator in _NUMPY:
+        start, stop = _code_range(column.words, operator, value)
+        return (dtype.type(start), dtype.type(stop - 1)) if start < stop else None
+    if (
+        column.kind != "int"
+        or operator not in _NUMPY
+        or isinstance(value, bool)
+        or not isinstance(value, int | float)
+    ):
+        return None
+    operator, value = _representable(dtype, operator, value)
+    if value is None:
+        return None
+    least, most = np.iinfo(dtype).min, np.iinfo(dtype).max
+    low, high = {
+        "$eq": (int(value), int(value)),
+        "$lt": (least, int(value) - 1),
+        "$lte": (least, int(value)),
+        "$gt": (int(value) + 1, most),
+        "$gte": (int(value), most),
+    }[operator]
+    return (dtype.type(low), dtype.type(high)) if low <= high else None
+
+
 # ---- numbers -------------------------------------------------------------------------------------------
 
 

@@ -6,14 +6,15 @@ fresh memory than in comparisons.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kinhash.index.filter_columns import Mask, passing
+from kinhash.index.filter_columns import Mask, passing, value_range
 from kinhash.index.filters import Compare, Filter
 from kinhash.index.metadata import MetaColumn
 from kinhash.index.scan import compiled
@@ -33,9 +34,16 @@ def passing_rows(
     whole = any(column is not None and column.kind == "json" for column in columns.values())
     size = rows if whole else _BLOCK
     starts = range(0, rows, max(size, 1))
+    between = _simple(where, columns)
 
     def block(start: int) -> Mask | NDArray[np.int64]:
+        nonlocal between
         stop = min(start + size, rows)
+        if (simple := between) is not None:
+            few_rows = _rows_between(*simple, start, stop)
+            if len(few_rows) * SPARSE <= stop - start:
+                return few_rows
+            between = None  # many pass: the other blocks begin with a mask
         mask = passing(where, lambda key: _part(columns[key], start, stop), stop - start)
         few = int(np.count_nonzero(mask))
         return _rows_of(mask, start, few) if few * SPARSE <= len(mask) else mask
@@ -56,6 +64,24 @@ def passing_rows(
             mask[part] = True
     few = int(np.count_nonzero(mask))
     return _rows_of(mask, 0, few) if few * SPARSE <= rows else mask
+
+
+def _simple(where: Filter, columns: Mapping[str, MetaColumn | None]) -> tuple[NDArray[Any], Any, Any] | None:
+    """(values, low, high) where one range of one full column of whole numbers decides."""
+    if not isinstance(where, Compare) or not compiled():
+        return None
+    column = columns[where.key]
+    if column is None or column.rows is not None:
+        return None
+    limits = value_range(column, where)
+    return None if limits is None else (column.values, *limits)
+
+
+def _rows_between(values: NDArray[Any], low: Any, high: Any, start: int, stop: int) -> NDArray[np.int64]:
+    from kinhash.kernels.range_rows import range_rows
+
+    out = np.empty(stop - start + _SPARE, dtype=np.int64)  # only what is written takes memory
+    return out[: range_rows(values[start:stop], low, high, start, out)].copy()
 
 
 def keys_of(where: Filter) -> set[str]:
