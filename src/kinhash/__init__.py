@@ -74,7 +74,14 @@ if TYPE_CHECKING:
 def __getattr__(name: str) -> Any:
     if name not in _PUBLIC:
         raise AttributeError(f"module 'kinhash' has no attribute {name!r}")
-    value = getattr(importlib.import_module(_PUBLIC[name]), name)
+    try:
+        value = getattr(importlib.import_module(_PUBLIC[name]), name)
+    except ModuleNotFoundError as error:
+        from kinhash.errors import explained
+
+        if (missing := explained(error)) is None:
+            raise
+        raise missing from error
     globals()[name] = value
     return value
 

@@ -63,3 +63,12 @@ def require(module: str, extra: str) -> ModuleType:
             f"this needs the package {package!r}, which could not be imported ({error}). "
             f"Install it with: pip install 'kinhash[{extra}]'"
         ) from error
+
+
+def explained(error: ModuleNotFoundError) -> MissingDependencyError | None:
+    """What to install, where the import that failed was one of the extra `train`; None for any other."""
+    if error.name not in ("torch", "safetensors"):
+        return None
+    return MissingDependencyError(
+        f"this needs the package {error.name!r}, which is not installed. Install it with: pip install 'kinhash[train]'"
+    )

@@ -7,7 +7,7 @@ import sys
 
 import click
 
-from kinhash.errors import KinhashError
+from kinhash.errors import KinhashError, explained
 
 # command -> (module, one line of help); the module is imported only when its command runs
 _COMMANDS: dict[str, tuple[str, str]] = {
@@ -62,4 +62,9 @@ def main() -> None:
         sys.exit(stop.exit_code)
     except KinhashError as error:
         click.echo(f"kinhash: {error}", err=True)
+        sys.exit(1)
+    except ModuleNotFoundError as error:
+        if (missing := explained(error)) is None:
+            raise
+        click.echo(f"kinhash: {missing}", err=True)
         sys.exit(1)

@@ -27,6 +27,9 @@ def command(out: Path, bits: int, seed: int) -> None:
     # threads of OpenMP that spin while they wait take a busy laptop's cores from each other: many times the work for nothing
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # read when torch is loaded, which happens below
 
+    from kinhash.demo.needs import check_needs
+
+    check_needs()
     from kinhash.demo.run import run_demo
 
     run_demo(out, bits=bits, seed=seed, progress=sys.stderr.isatty(), say=click.echo)

