@@ -46,17 +46,22 @@ class Crew:
 
     def __init__(self, threads: int | None) -> None:
         self.size = threads or available_threads()
-        self.pool = ThreadPoolExecutor(max(1, self.size - 1))
+        self.pool: ThreadPoolExecutor | None = None
 
     def __enter__(self) -> Crew:
         return self
 
     def __exit__(self, *error: object) -> None:
-        self.pool.shutdown()
+        if self.pool is not None:
+            self.pool.shutdown()
 
     def run(self, scan: Callable[[Iterator[Piece]], T], runs: Runs, queries: int) -> list[T]:
         """Workers take the next piece until none is left: each sees its own in order."""
         pieces, workers = _pieces(runs, queries, self.size)
         line = iter(pieces)
+        if workers == 1:
+            return [scan(line)]
+        if self.pool is None:
+            self.pool = ThreadPoolExecutor(self.size - 1)
         others = [self.pool.submit(scan, line) for _ in range(workers - 1)]
         return [scan(line), *(other.result() for other in others)]
