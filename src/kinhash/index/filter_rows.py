@@ -21,7 +21,7 @@ from kinhash.index.scan import compiled
 from kinhash.kernels.threads import available_threads
 
 SPARSE = 16  # rows instead of a mask where at most one in this many passes
-_BLOCK = 1 << 20
+_BLOCK = 1 << 22
 _SPARE = 2  # the kernel writes so far beyond the rows that it finds
 
 
@@ -66,22 +66,24 @@ def passing_rows(
     return _rows_of(mask, 0, few) if few * SPARSE <= rows else mask
 
 
-def _simple(where: Filter, columns: Mapping[str, MetaColumn | None]) -> tuple[NDArray[Any], Any, Any] | None:
-    """(values, low, high) where one range of one full column of whole numbers decides."""
+def _simple(
+    where: Filter, columns: Mapping[str, MetaColumn | None]
+) -> tuple[NDArray[Any], NDArray[Any]] | None:
+    """Values and (low, high) where one range of one full column of whole numbers decides."""
     if not isinstance(where, Compare) or not compiled():
         return None
     column = columns[where.key]
     if column is None or column.rows is not None:
         return None
     limits = value_range(column, where)
-    return None if limits is None else (column.values, *limits)
+    return None if limits is None else (column.values, np.array(limits, dtype=column.values.dtype))
 
 
-def _rows_between(values: NDArray[Any], low: Any, high: Any, start: int, stop: int) -> NDArray[np.int64]:
+def _rows_between(values: NDArray[Any], limits: NDArray[Any], start: int, stop: int) -> NDArray[np.int64]:
     from kinhash.kernels.range_rows import range_rows
 
     out = np.empty(stop - start + _SPARE, dtype=np.int64)  # only what is written takes memory
-    return out[: range_rows(values[start:stop], low, high, start, out)].copy()
+    return out[: range_rows(values[start:stop], limits, start, out)].copy()
 
 
 def keys_of(where: Filter) -> set[str]:

@@ -14,11 +14,13 @@ _PART = 4096  # a mask of so many rows stays in the first cache
 
 
 @njit(cache=True, nogil=True)
-def range_rows(values: NDArray[Any], low: Any, high: Any, base: int, out: NDArray[np.int64]) -> int:
-    """Numbers (from `base` on) of the rows with low <= value <= high; returns how many.
+def range_rows(values: NDArray[Any], limits: NDArray[Any], base: int, out: NDArray[np.int64]) -> int:
+    """Numbers (from `base` on) of the rows with limits[0] <= value <= limits[1]; returns how many.
 
-    `values`, `low` and `high` are of one integer type; `out` has room for all rows and two more.
+    `values` and `limits` are of one integer type (an array, since Numba takes ten times as long to recognise a NumPy
+    scalar); `out` has room for all rows and two more.
     """
+    low, high = limits[0], limits[1]
     mask = np.empty(_PART, dtype=np.uint8)
     address = mask.ctypes.data
     found = 0
