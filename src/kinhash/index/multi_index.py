@@ -97,6 +97,8 @@ class MultiIndex:
             self._tables, prices, queries, k, threads
         )
         costs = _costs(counted)
+        if costs.fell_back.all() and len(queries):
+            return scan.k_nearest(queries, self.codes, k, threads=threads), costs
         if costs.fell_back.any():
             again = scan.k_nearest(queries[costs.fell_back], self.codes, k, threads=threads)
             positions[costs.fell_back], distances[costs.fell_back] = again.positions, again.distances

@@ -20,12 +20,12 @@ from kinhash.kernels.multi_search import Prices
 Keys = list[NDArray[np.int64]]
 
 # nanoseconds, measured by benchmarks/multi_index.py on the machine that its results name; ratios are what matters
-WAIT, PROBE, ENTRY, LEAN_ENTRY, CODE = 400.0, 17.0, 0.65, 8.0, 10.0  # WAIT: per group of probes
+WAIT, PROBE, ENTRY, LEAN_ENTRY, CODE = 600.0, 17.0, 0.65, 8.0, 10.0  # WAIT: per group of probes
 _COMPARED = 0.05  # share of the entries whose codes are read, where signatures are kept
 # the scan, per word: in a large batch; what a single query adds; the same where codes stay in the cache
 _SCAN_MANY, _SCAN_ONE, _SCAN_CACHED = 0.026, 0.26, 0.09
 _CACHE = 1 << 24  # bytes
-_FREE = 0.08  # share of the scan's price that a search may spend before it asks which is cheaper
+_FREE = 0.06  # share of the scan's price that a search may spend before it asks which is cheaper
 
 _SAMPLE = 8192  # codes whose bits are looked at
 _ASKED = 64  # of them used as queries
@@ -62,7 +62,7 @@ class Plan:
             0.0 if lean else CODE,
             scanned,
             _FREE * scanned,
-            _cumulative(self.keys, self.entries, lean=lean),
+            self.rounds,
             self.met,
         )
 
@@ -82,7 +82,7 @@ def make_plan(codes: Codes, tables: int | None, *, lean: bool, threads: int | No
     queries = _spaced(sample, _ASKED)
     radii = scan.k_nearest(queries, codes, min(_K + 1, len(codes)), threads=threads).distances[:, -1]
     scanned = scan_price(len(codes), codes.words.shape[1], 1000)
-    best: tuple[float, Keys, NDArray[np.float64]] | None = None
+    best: tuple[float, Keys, NDArray[np.float64], NDArray[np.float64]] | None = None
     for number in [min(tables, len(useful))] if tables else _numbers(len(useful), len(codes)):
         keys = [useful[key] for key in spread(unlike, number)]
         entries = _expected_entries(bits, queries.to_bits(), keys, codes.bits, len(codes))
@@ -90,9 +90,10 @@ def make_plan(codes: Codes, tables: int | None, *, lean: bool, threads: int | No
         far, near = np.minimum(prices[radii + 1], scanned).mean(), prices[min(_NEAR, codes.bits) + 1]
         cost = float(far + min(near, scanned))
         if best is None or cost < best[0]:
-            best = cost, keys, entries
+            best = cost, keys, entries, prices
     assert best is not None
-    return Plan(codes.bits, best[1], best[2], _met_shares(codes.bits, tuple(len(key) for key in best[1])))
+    _, keys, entries, prices = best
+    return Plan(codes.bits, keys, entries, prices, _met_shares(codes.bits, tuple(len(key) for key in keys)))
 
 
 def longest_key(n: int) -> int:

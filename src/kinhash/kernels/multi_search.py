@@ -27,11 +27,13 @@ from kinhash.kernels.multi_probe import (
     near_entries,
     read_held,
 )
-from kinhash.kernels.multi_vector import SIGNATURES, signed
-from kinhash.kernels.vector import number_at
+from kinhash.kernels.multi_vector import SIGNATURES, half_at, signed
+from kinhash.kernels.vector import number_at, prefetch
 
 PROBES, ENTRIES, CODES, ROUNDS, FELL_BACK, FOUND = range(6)  # what is counted per query
 COUNTED = 6
+_TOGETHER = 8  # tables
+_LINE = 64  # bytes
 _DONE, _DEAR, _FULL = range(3)
 
 
@@ -137,6 +139,29 @@ def _too_dear(p: Any, spent: float, done: int, share: float, needed: int) -> boo
 
 
 @njit(cache=True, nogil=True)
+def _ask_for_own_buckets(
+    t: Any,
+    query: NDArray[np.uint64],
+    best: NDArray[np.int64],
+    found: NDArray[np.int64],
+    scratch: NDArray[np.int64],
+) -> None:
+    """Ask for the query's own bucket in the first tables at once: rounds of one probe each would wait for each."""
+    tables = min(t.masks.shape[0], _TOGETHER)
+    for j in range(tables):
+        r = _start_round(t, query, best, found, scratch, j)
+        scratch[j] = r.ends + 4 * r.key
+        prefetch(scratch[j])
+    for j in range(tables):
+        r = _start_round(t, query, best, found, scratch, j)
+        low = half_at(scratch[j])
+        for ahead in range(0, 2 * _LINE, _LINE):
+            prefetch(r.ids + 4 * low + ahead)
+            if r.signatures != 0:
+                prefetch(r.signatures + 4 * low + ahead)
+
+
+@njit(cache=True, nogil=True)
 def _search(
     t: Any,
     p: Any,
@@ -151,6 +176,7 @@ def _search(
     spent, done, number = 0.0, 0, signed(0)
     final = found.shape[0] > 0
     worst = signed(counts.shape[0] - 1) << SHIFT
+    _ask_for_own_buckets(t, query, best, found, scratch)
     while done <= (best[0] >> SHIFT) - signed(final):  # afterwards everything up to distance done - 1 was met
         r = _start_round(t, query, best, found, scratch, done)
         needed = max(done, _last_round(p, best, found, done, counts))
