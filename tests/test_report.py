@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import kinhash as kh
 from kinhash.errors import FormatError, InputError, NotFoundError, StorageError
 from kinhash.report import Report
 
@@ -98,3 +99,9 @@ def test_bad_paths_and_files(tmp_path: Path) -> None:
     (tmp_path / "x.json").write_text(json.dumps(card))
     with pytest.raises(FormatError, match="damaged"):
         Report.load(tmp_path / "x.json")
+
+
+def test_no_title_breaks_a_markdown_table(rng: np.random.Generator) -> None:
+    report = kh.evaluate(kh.Codes.from_logits(rng.normal(size=(40, 32))), np.arange(40) % 4, k=10)
+    lines = report.to_markdown().splitlines()
+    assert {line.count("|") for line in lines if line.startswith("|")} == {3}

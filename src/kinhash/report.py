@@ -39,7 +39,7 @@ _TITLES = {
     "unique_codes": "unique codes",
     "largest_bucket": "largest bucket: items of one code",
     "bit_balance": "bit balance, 1 = every bit splits the set evenly",
-    "bit_correlation": "bit correlation, mean |r| between bits",
+    "bit_correlation": "bit correlation, mean absolute r between bits",
     "constant_bits": "bits that never change",
     "multi_index_candidates": "candidates a query reads in multi-index hashing, 16-bit chunks",
 }
