@@ -48,14 +48,14 @@ def segments(rows: int, k: int, growth: int) -> list[tuple[int, int]]:
 
 
 def room_for(rows: int, k: int, growth: int) -> int:
-    """Keys that a list has room for: the candidates of rows in random order, and eight standard deviations more.
+    """Keys that a list has room for: the candidates of rows in random order, and six standard deviations more.
 
     A segment r times as long as all rows before it adds k * r candidates on average, where no distances tie, and
     their variance is k * r * (r + 1). Beyond that the k best and 1024 rows fit, which `nearest_carefully` needs.
     """
     parts = segments(rows, k, growth)
     added = k * sum((hi - lo) / lo for lo, hi in parts[1:])
-    return min(rows, parts[0][1] + k + math.ceil(added + 8 * math.sqrt(growth * added)))
+    return min(rows, parts[0][1] + k + math.ceil(added + 6 * math.sqrt(growth * added)))
 
 
 def _first(k: int) -> int:
