@@ -50,6 +50,7 @@ class Plan:
     entries: NDArray[
         np.float64
     ]  # (rounds,) entries that a query of the data is expected to read in each round
+    rounds: NDArray[np.float64]  # (rounds + 1,) as in Prices
     met: NDArray[np.float64]  # (rounds + 1, bits + 2), as in Prices
 
     def prices(self, n: int, batch: int, *, lean: bool, bounded: bool) -> Prices:
