@@ -28,16 +28,16 @@ def warmed(network: HashNetwork, *shape: int) -> HashNetwork:
 
 
 def check(encoder: HashEncoder, path: Path, x: np.ndarray, seen: Any = None) -> Any:
-    """Compare in batches of one and more; returns the runtime's session."""
+    """Compare in batches of one and more; returns the runtime's runtime."""
     encoder.export_onnx(path)
-    session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+    runtime = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
     expected = encoder.encode_all(x if seen is None else seen)
     for rows in (slice(0, 1), slice(None)):
-        floats, codes = session.run(["floats", "codes"], {session.get_inputs()[0].name: x[rows]})
+        floats, codes = runtime.run(["floats", "codes"], {runtime.get_inputs()[0].name: x[rows]})
         np.testing.assert_allclose(floats, expected.floats[rows], atol=1e-4)
         assert np.abs(expected.floats).min() > 1e-4, "no output may lie where rounding decides its bit"
         np.testing.assert_array_equal(codes, expected.codes[rows].to_bytes())
-    return session
+    return runtime
 
 
 def test_pictures(tmp_path: Path) -> None:
@@ -45,8 +45,8 @@ def test_pictures(tmp_path: Path) -> None:
     network = warmed(HashNetwork("wrn10-1", 20, 3), 3, 8, 8)
     encoder = HashEncoder(network, preprocessing=Preprocessing(8), classes=["a", "b", "c"])
     x = np.random.default_rng(0).integers(0, 256, (5, 8, 8, 3), dtype=np.uint8)
-    session = check(encoder, tmp_path / "x.onnx", x)
-    told = session.get_modelmeta().custom_metadata_map
+    runtime = check(encoder, tmp_path / "x.onnx", x)
+    told = runtime.get_modelmeta().custom_metadata_map
     assert {key: json.loads(value) for key, value in told.items()} == {
         "kinhash.bits": 20,
         "kinhash.classes": ["a", "b", "c"],
