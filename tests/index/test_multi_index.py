@@ -179,7 +179,7 @@ def test_counts_are_what_was_read(rng: Generator) -> None:
 
 
 def test_near_neighbours_read_a_small_part(rng: Generator) -> None:
-    codes = Codes(rng.integers(0, 2**64, (500_000, 1), dtype=np.uint64), 64)
+    codes = Codes(rng.integers(0, 2**64, (1_200_000, 1), dtype=np.uint64), 64)
     hits, costs = MultiIndex(codes).search_counted(codes[:100], 1)
     assert hits.positions[:, 0].tolist() == list(range(100))
     assert not costs.fell_back.any()

@@ -20,7 +20,7 @@ from kinhash.kernels.multi_search import Prices
 Keys = list[NDArray[np.int64]]
 
 # nanoseconds, measured by benchmarks/multi_index.py on the machine that its results name; ratios are what matters
-WAIT, PROBE, ENTRY, LEAN_ENTRY, CODE = 600.0, 17.0, 0.65, 8.0, 10.0  # WAIT: per group of probes
+WAIT, PROBE, ENTRY, LEAN_ENTRY, CODE = 1000.0, 17.0, 0.65, 8.0, 10.0  # WAIT: per group of probes
 _COMPARED = 0.05  # share of the entries whose codes are read, where signatures are kept
 # the scan, per word: in a large batch; what a single query adds; the same where codes stay in the cache
 _SCAN_MANY, _SCAN_ONE, _SCAN_CACHED = 0.026, 0.26, 0.09
