@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import itertools
+import os
 import statistics
 import sys
 import time
@@ -24,8 +25,11 @@ from measure import commit, hardware, versions
 
 def trained(
     run: Run, data: Dataset, semantics: Any, folder: Path, *, device: str | None = None, processes: int = 1
-) -> Outputs:
-    """Train, or go on where a run was cut off, then encode; takes the outputs from `folder` where they lie there."""
+) -> Outputs | None:
+    """Train, or go on where a run was cut off, then encode; takes the outputs from `folder` where they lie there.
+
+    Of the processes of torchrun the first one encodes; the others return None.
+    """
     found = Outputs.load(folder)
     if found is not None:
         return found
@@ -40,23 +44,25 @@ def trained(
         **run.train_arguments(),
     )
     middle = time.perf_counter()
-    how = {"batch": 1000, "flip": run.flip_average, "half": encoder.device.type == "cuda"}
-    test_z = encoder.encode(data.test, floats=True, **how)
-    train_z = encoder.encode(data.train, floats=True, **how)
+    if int(os.environ.get("RANK", "0")):
+        return None
+    cuda = encoder.device.type == "cuda"
+    how: dict[str, Any] = {"batch": 1000 if cuda else 250, "flip": run.flip_average, "half": cuda}
+    test, train = (encoder.encode_all(split, **how) for split in (data.test, data.train))
     predictions = encoder.predict(data.test, **how).argmax(axis=1)
     log = read_log(folder / "run" / "log.jsonl")
     seconds = {
         "train": log[-1]["seconds"],  # all steps since the first, with compiling and capturing
         "call": middle
-        - start,  # of kh.train, with what surrounds the steps; of the last call where it resumed
+        - start,  # of kh.train, with what surrounds the steps; of the last one where it resumed
         "encode": time.perf_counter() - middle,
     }
     outputs = Outputs(
-        test_z=test_z,
-        test_labels=data.test.targets(),
+        test_z=test.floats,
+        test_labels=data.test.targets()[test.positions],  # broken pictures have no outputs
         test_predictions=predictions,
-        train_z=train_z,
-        train_labels=data.train.targets(),
+        train_z=train.floats,
+        train_labels=data.train.targets()[train.positions],
         card=_card(run, seconds, log) | {"processes": processes},
     )
     outputs.save(folder)
