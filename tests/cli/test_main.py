@@ -53,8 +53,8 @@ def test_an_interruption_is_exit_code_130(
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
+    monkeypatch.setattr("kinhash.dataset", interrupted)  # first: the lazy name would remember the other's stand-in
     monkeypatch.setattr("kinhash.data.datasets.dataset", interrupted)
-    monkeypatch.setattr("kinhash.dataset", interrupted)
     assert ended(monkeypatch, "train", "cifar100", "--out", str(tmp_path)) == 130
     assert "interrupted" in capsys.readouterr().err
 
