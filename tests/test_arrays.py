@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
-from kinhash.arrays import as_array, is_whole
+from kinhash.arrays import as_array, finite_rows, is_whole, unit_rows
 from kinhash.errors import InputError
 
 
@@ -31,3 +33,41 @@ def test_what_cannot_be_read_names_the_argument_and_the_cause() -> None:
 
 def test_whole_numbers() -> None:
     assert [is_whole(v) for v in (1, np.int8(1), True, 1.0, "1", None)] == [True, True, *[False] * 4]
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.int8])
+def test_rows_keep_their_values_in_the_type_asked_for(dtype: type) -> None:
+    given = np.arange(6, dtype=dtype).reshape(3, 2).T
+    for wanted in (np.float32, np.float64, None):
+        rows = finite_rows(given, "x", wanted)
+        assert rows.flags.c_contiguous
+        assert rows.tolist() == given.tolist()
+        assert rows.dtype == (wanted or (np.float32 if dtype in (np.float16, np.float32) else np.float64))
+
+
+@pytest.mark.parametrize(
+    ("values", "says"),
+    [
+        ([1.0, 2.0], r"x must be a real \(n, d\) array, got shape \(2,\)"),
+        (np.zeros((2, 0)), r"got shape \(2, 0\)"),
+        ([["a"]], "real"),
+        ([[True]], "real"),
+        ([[1, 2], [3]], "x cannot be read as an array"),
+        (
+            [[1.0], [np.inf], [np.nan]],
+            "x must be finite, but there is NaN or infinity in 2 rows, first in row 1",
+        ),
+        ([[1.0], [1e60]], "in 1 rows, first in row 1"),  # float32 ends before
+    ],
+)
+def test_what_is_no_finite_rows(values: Any, says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        finite_rows(values, "x", np.float32)
+
+
+def test_unit_rows_of_any_scale() -> None:
+    rows = np.array([[3e-300, 4e-300], [3e200, 4e200], [3, 4]])
+    np.testing.assert_allclose(unit_rows(rows, "x"), [[0.6, 0.8]] * 3, rtol=1e-15)
+    assert rows[2].tolist() == [3, 4]
+    with pytest.raises(InputError, match="x: row 1 is all zeros and has no direction"):
+        unit_rows(np.array([[1.0, 0], [0, 0]]), "x")

@@ -47,7 +47,7 @@ def test_bad_input() -> None:
         (lambda: accuracy([0.5], [1]), "integers"),
         (lambda: balanced_accuracy(["a"], [1]), "integers"),
         (lambda: flat_hit(np.zeros((0, 3)), np.zeros(0, int), 1), "empty"),
-        (lambda: flat_hit([[0.1, np.nan]], [0], 1), "row 0, column 1"),
+        (lambda: flat_hit([[0.1, np.nan]], [0], 1), "in 1 rows, first in row 0"),
         (lambda: flat_hit([[0.1, 0.2]], [2], 1), "classes 0 to 1"),
         (lambda: flat_hit([[0.1, 0.2]], [1], 3), "between 1 and 2, the number of classes; got 3"),
         (lambda: flat_hit([[0.1, 0.2]], [1], 0), "between 1 and 2, the number of classes; got 0"),

@@ -97,7 +97,7 @@ def test_bad_targets(rng: np.random.Generator) -> None:
     for call, says in (
         (lambda: score_item_targets(codes, targets[:4], k=2), "4 rows for 5 items"),
         (lambda: score_item_targets(codes, zero, k=2, distance="cosine"), "row 2 is all zeros"),
-        (lambda: score_item_targets(codes, nan, k=2), "row 3, column 1"),
+        (lambda: score_item_targets(codes, nan, k=2), "in 1 rows, first in row 3"),
         (
             lambda: score_item_targets(codes, np.ones((5, 3)), k=2),
             "all targets are equal",

@@ -11,9 +11,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from kinhash.arrays import finite_rows
 from kinhash.data.labels import numbered
 from kinhash.data.picture_tables import column_values, parquet_columns, read_parquet
-from kinhash.data.splits import Dataset, Split, checked_vectors
+from kinhash.data.splits import Dataset, Split
 from kinhash.errors import FormatError, InputError, NotFoundError
 
 VECTORS = ("embedding", "embeddings", "vector", "features")
@@ -67,7 +68,7 @@ def _read(path: Path) -> tuple[NDArray[np.float32], list[Any] | None, list[str]]
     if path.suffix == ".npy":
         beside = path.with_name(f"{path.stem}_labels.npy")
         labels = load_array(beside).tolist() if beside.is_file() else None
-        return checked_vectors(load_array(path), str(path)), labels, []
+        return finite_rows(load_array(path), str(path), np.float32), labels, []
     if path.suffix == ".parquet":
         return _from_parquet(path)
     raise InputError(f"{path} is neither npy nor parquet: save embeddings with numpy.save")
@@ -106,7 +107,7 @@ def _stacked(values: pa.Array, path: Path, column: str) -> NDArray[np.float32]:
             f"{path}: the vectors in column {column!r} differ in length: {sorted(lengths, key=str)[:3]}"
         )
     flat = values.flatten().to_numpy(zero_copy_only=False)
-    return checked_vectors(flat.reshape(len(values), -1), f"{path}, column {column!r},")
+    return finite_rows(flat.reshape(len(values), -1), f"{path}, column {column!r},", np.float32)
 
 
 __all__ = ["embeddings", "holds_embeddings", "load_array"]

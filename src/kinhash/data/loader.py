@@ -10,12 +10,13 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
+from kinhash.arrays import finite_rows
 from kinhash.data.augment import Augmentation, Draws, draw
 from kinhash.data.batching import augmented, mixed, window_maps
 from kinhash.data.decoding import Decoded, Decoder, decode_all
 from kinhash.data.images import Broken, BrokenPictureWarning, told
 from kinhash.data.preprocessing import Preprocessing
-from kinhash.data.splits import Split, Vectors, checked_vectors
+from kinhash.data.splits import Split, Vectors
 from kinhash.data.targets import Targets
 from kinhash.errors import FormatError, InputError
 
@@ -242,7 +243,7 @@ class _HeldDraws:
 
 
 def _per_row(split: Split, values: ArrayLike) -> Vectors:
-    vectors = checked_vectors(values, "the target vectors")
+    vectors = finite_rows(values, "the target vectors", np.float32)
     if len(vectors) != len(split):
         raise InputError(f"{len(split)} rows, but {len(vectors)} target vectors: every row needs one")
     return vectors

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kinhash.arrays import finite_rows
 from kinhash.data.images import Broken, BrokenPictureWarning, FilePart, Pixels, Source, read_all, told
 from kinhash.errors import InputError
 
@@ -38,7 +39,7 @@ class Split:
         if isinstance(self.images, np.ndarray):
             _check_images(self.images)
         if self.vectors is not None:
-            object.__setattr__(self, "vectors", checked_vectors(self.vectors))
+            object.__setattr__(self, "vectors", finite_rows(self.vectors, "the embeddings", np.float32))
         n = len(self.images if self.images is not None else self.vectors)  # type: ignore[arg-type]  # one is set
         if not self.ids:
             object.__setattr__(self, "ids", [str(i) for i in range(n)])
@@ -175,18 +176,6 @@ def _both_images(
     return [*first, *second]
 
 
-def checked_vectors(values: ArrayLike, where: str = "the embeddings") -> Vectors:
-    """Finite float32 (n, d); anything else is an error that names the first bad row."""
-    array = np.asarray(values)
-    if array.ndim != 2 or array.shape[1] == 0 or array.dtype.kind not in "fiu":
-        raise InputError(f"{where} must be a real (n, d) array, got shape {array.shape} of {array.dtype}")
-    array = np.ascontiguousarray(array, dtype=np.float32)
-    bad = np.flatnonzero(~np.isfinite(array).all(axis=1))
-    if len(bad):
-        raise InputError(f"{where} hold NaN or infinity in {len(bad)} rows, first in row {bad[0]}")
-    return array
-
-
 def _rows(positions: ArrayLike, n: int) -> NDArray[np.int64]:
     chosen = np.asarray(positions)
     if not chosen.size:
@@ -240,4 +229,4 @@ def _checked_labels(labels: ArrayLike, classes: tuple[str, ...]) -> NDArray[np.i
     return array.astype(np.int64)
 
 
-__all__ = ["Broken", "Dataset", "FilePart", "Split", "checked_vectors"]
+__all__ = ["Broken", "Dataset", "FilePart", "Split"]

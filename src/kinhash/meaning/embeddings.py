@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kinhash.arrays import as_array
+from kinhash.arrays import finite_rows, unit_rows
 from kinhash.errors import InputError
 from kinhash.kernels.distances import l1_tile
 from kinhash.kernels.threads import map_blocks
@@ -45,18 +45,9 @@ def _manhattan(left: Floats, right: Floats) -> Floats:
 
 
 def _cosine(left: Floats, right: Floats) -> Floats:
-    return np.clip(1.0 - _unit(left) @ _unit(right).T, 0.0, 2.0)  # outside by rounding only
-
-
-def _unit(rows: Floats) -> Floats:
-    largest = np.abs(rows).max(axis=1, keepdims=True)
-    if not largest.all():
-        raise InputError(
-            f"row {int(np.argmin(largest))} is all zeros and has no direction; leave it out or use metric='manhattan'"
-        )
-    rows = rows / largest  # so that squares neither overflow nor vanish
-    unit: Floats = rows / np.linalg.norm(rows, axis=1, keepdims=True)
-    return unit
+    return np.clip(
+        1.0 - unit_rows(left, "embeddings a") @ unit_rows(right, "embeddings b").T, 0.0, 2.0
+    )  # outside by rounding only
 
 
 def _scaled(distances: Floats, scale: float | None) -> Floats:
@@ -75,12 +66,7 @@ def _scaled(distances: Floats, scale: float | None) -> Floats:
 
 
 def _checked(values: ArrayLike, name: str) -> Floats:
-    array = as_array(values, f"embeddings {name}")
-    if array.ndim != 2 or 0 in array.shape or array.dtype.kind not in "fiu":
-        raise InputError(
-            f"embeddings {name} must be a real (n, d) array with at least one row, got shape {array.shape} of {array.dtype}"
-        )
-    bad = np.flatnonzero(~np.isfinite(array).all(axis=1))
-    if len(bad):
-        raise InputError(f"embeddings {name} hold NaN or infinity in {len(bad)} rows, first in row {bad[0]}")
-    return np.ascontiguousarray(array, dtype=np.float64)
+    rows = finite_rows(values, f"embeddings {name}")
+    if not len(rows):
+        raise InputError(f"embeddings {name} need at least one row, got shape {rows.shape}")
+    return rows

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kinhash.arrays import as_array, is_whole
+from kinhash.arrays import as_array, finite_rows, is_whole
 from kinhash.errors import InputError
-from kinhash.metrics.inputs import checked_label_range, checked_labels, checked_vectors
+from kinhash.metrics.inputs import checked_label_range, checked_labels
 
 Floats = NDArray[np.float64]
 
@@ -31,7 +31,7 @@ def flat_hit(scores: ArrayLike, labels: ArrayLike, k: int) -> Floats:
 
     Classes of equal score share their places: if m of them compete for r places, each is in with chance r / m.
     """
-    matrix = checked_vectors(scores, "scores")
+    matrix = finite_rows(scores, "scores", None)
     true = checked_labels(labels, len(matrix))
     if len(matrix) == 0:
         raise InputError("there are no scores: the set is empty")

@@ -88,21 +88,3 @@ def checked_k(k: int, available: int, name: str = "k", at_least: int = 1) -> int
             else f"{name} is {k}; it must be at least {at_least}"
         )
     return int(k)
-
-
-def checked_vectors(vectors: ArrayLike, name: str) -> NDArray[Any]:
-    """A finite (n, d) array of float32 or float64; other real types become one of the two."""
-    array = as_array(vectors, name)
-    if array.ndim != 2 or array.dtype.kind not in "fiu":
-        raise InputError(
-            f"{name} must be Codes or a real (n, d) array, got shape {array.shape} of {array.dtype}"
-        )
-    if array.dtype not in (np.float32, np.float64):
-        array = array.astype(np.float32 if array.dtype == np.float16 else np.float64)
-    finite = np.isfinite(array)
-    if not finite.all():
-        row, column = np.argwhere(~finite)[0]
-        raise InputError(
-            f"{name} holds {array[row, column]} in row {row}, column {column}; it has no distance to anything"
-        )
-    return np.ascontiguousarray(array)

@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kinhash.arrays import finite_rows, unit_rows
 from kinhash.codes import Codes
 from kinhash.errors import InputError
 from kinhash.kernels.kendall import kendall_rows
 from kinhash.kernels.scoring_items import score_items
 from kinhash.kernels.threads import map_blocks
-from kinhash.metrics.inputs import checked_choice, checked_k, checked_vectors
+from kinhash.metrics.inputs import checked_choice, checked_k
 from kinhash.metrics.pairs import Pairs, checked_pairs, sum_over_blocks
 from kinhash.metrics.ranking import FORMULAS, TIES, RankingScores, describe
 
@@ -132,20 +133,10 @@ def _target_pairs(
 
 
 def _checked_targets(targets: ArrayLike, n: int, name: str, distance: str) -> Floats:
-    vectors = checked_vectors(targets, name).astype(np.float64)
+    vectors = finite_rows(targets, name)
     if len(vectors) != n:
         raise InputError(f"{name} has {len(vectors)} rows for {n} items; one target per item is needed")
-    if distance == "manhattan":
-        return vectors
-    largest = np.abs(vectors).max(axis=1, keepdims=True, initial=0)
-    zero = np.flatnonzero(largest == 0)
-    if len(zero):
-        raise InputError(
-            f"{name} row {zero[0]} is all zeros: it has no cosine; leave it out, or use 'manhattan'"
-        )
-    vectors /= largest  # so that squares neither overflow nor vanish
-    unit: Floats = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-    return unit
+    return vectors if distance == "manhattan" else unit_rows(vectors, name)
 
 
 def _largest_distance(reference: Pairs, threads: int | None) -> float:

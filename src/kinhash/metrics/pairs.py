@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kinhash.arrays import finite_rows
 from kinhash.codes import Codes
 from kinhash.errors import InputError
 from kinhash.kernels.bits import hamming_tile
 from kinhash.kernels.distances import l1_tile, negative_dot_tile, squared_l2_tile
 from kinhash.kernels.threads import map_blocks
-from kinhash.metrics.inputs import checked_choice, checked_vectors
+from kinhash.metrics.inputs import checked_choice
 
 METRICS = {"l1": l1_tile, "l2": squared_l2_tile, "dot": negative_dot_tile}
 _SPANS = 64
@@ -90,8 +91,8 @@ def checked_pairs(
     checked_choice(metric, tuple(METRICS), "metric")
     if isinstance(queries, Codes) or isinstance(database, Codes):
         return _code_pairs(queries, database)
-    left = checked_vectors(queries, "queries")
-    right = left if database is None else checked_vectors(database, "database")
+    left = finite_rows(queries, "queries", None)
+    right = left if database is None else finite_rows(database, "database", None)
     if left.shape[1] != right.shape[1]:
         raise InputError(
             f"queries have {left.shape[1]} dimensions and the database {right.shape[1]}; they must agree"

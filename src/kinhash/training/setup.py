@@ -10,7 +10,8 @@ import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
 
-from kinhash.data.splits import Split, checked_vectors
+from kinhash.arrays import finite_rows, is_whole
+from kinhash.data.splits import Split
 from kinhash.errors import InputError, UnknownClassError
 from kinhash.meaning.class_embeddings import class_embeddings
 from kinhash.meaning.semantics import Semantics
@@ -62,7 +63,7 @@ def check_data(
         raise InputError("labels alone have no meaning: pass semantics=kh.semantics(...), or target_vectors")
     if target_vectors is None:
         return None
-    vectors = checked_vectors(target_vectors, "target_vectors")
+    vectors = finite_rows(target_vectors, "target_vectors", np.float32)
     if len(vectors) != len(split):
         raise InputError(f"{len(split)} rows need as many target_vectors, got {len(vectors)}")
     return vectors
@@ -148,9 +149,9 @@ def network_for(backbone: Backbone, method: Method, problem: Problem, recipe: Re
 
 def checked_bits(bits: int) -> int:
     """A code length."""
-    if isinstance(bits, bool) or not isinstance(bits, int) or not 1 <= bits <= 4096:
+    if not is_whole(bits) or not 1 <= bits <= 4096:
         raise InputError(f"bits is a whole number from 1 to 4096 (16 to 256 are usual), got {bits!r}")
-    return bits
+    return int(bits)
 
 
 def run_config(
