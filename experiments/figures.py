@@ -56,7 +56,7 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--results", type=Path, default=RESULTS / "cifar100")
-    parser.add_argument("--only", default="*-resnet110w-64bits-*epochs-seed0", metavar="PATTERN")
+    parser.add_argument("--only", default="*-64bits-*epochs-*seed0", metavar="PATTERN")
     parser.add_argument("--stem", default="hp", help="first part of the file names")
     options = parser.parse_args()
     paths = [path for path in sorted(options.results.glob("*.json")) if fnmatch(path.stem, options.only)]

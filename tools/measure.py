@@ -21,6 +21,12 @@ from typing import Any
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "results"
+_CODE = (
+    "src",
+    "tools",
+    "benchmarks",
+    "experiments",
+)  # a run that has written a result has changed nothing here
 
 
 def interleaved(
@@ -71,12 +77,22 @@ def versions(*packages: str) -> dict[str, str]:
 
 
 def commit() -> str:
-    """The commit that is measured; `-dirty` where files differ, $KINHASH_COMMIT where there is no git."""
+    """The commit that is measured; `-dirty` where code differs, $KINHASH_COMMIT where there is no git."""
     if "KINHASH_COMMIT" in os.environ:
         return os.environ["KINHASH_COMMIT"]
-    command = ["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--abbrev=12"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    return done.stdout.strip() or "unknown"
+    name = _git("rev-parse", "--short=12", "HEAD")
+    changed = _git("status", "--porcelain", "--untracked-files=no", "--", *_CODE)
+    return (name or "unknown") + ("-dirty" if changed else "")
+
+
+def command_line(arguments: Sequence[str]) -> str:
+    """The command as it can be given anywhere: without the folder that the results go to on this machine."""
+    kept, skip = [Path(arguments[0]).resolve().relative_to(ROOT).as_posix()], False
+    for argument in arguments[1:]:
+        if not skip and not argument.startswith("--results"):
+            kept.append(argument)
+        skip = argument == "--results"
+    return " ".join(kept)
 
 
 def write_result(
@@ -88,9 +104,8 @@ def write_result(
     **parts: Any,
 ) -> Path:
     """Write `results/<topic>/<name>.json`; `parts` are config, protocol, seconds, metrics, rows as they apply."""
-    script = " ".join([str(Path(sys.argv[0]).resolve().relative_to(ROOT)), *sys.argv[1:]])
     card = {
-        "script": script,
+        "script": command_line(sys.argv),
         "commit": commit(),
         "date": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d"),
         "hardware": hardware(),
@@ -124,6 +139,11 @@ def verdict(checks: Sequence[Check]) -> int:
         word = "ok  " if check.passed else "FAIL"
         print(f"{word} {check.what}: {check.value:.4g} (bar {sign} {check.bar:g})")
     return 0 if all(check.passed for check in checks) else 1
+
+
+def _git(*arguments: str) -> str:
+    done = subprocess.run(["git", "-C", str(ROOT), *arguments], capture_output=True, text=True, check=False)
+    return done.stdout.strip()
 
 
 def _lines(path: str) -> list[str]:
