@@ -1,8 +1,8 @@
 """Builds the sample of CIFAR-100 that ships with the package: the first pictures of every class, bytes unchanged.
 
-    python tools/build_sample.py ../shared/data/cifar100
+    python tools/build_sample.py FOLDER
 
-The folder holds CIFAR-100 in the Hugging Face layout (`train-*.parquet`, `test-*.parquet`); the sample has the same
+FOLDER holds CIFAR-100 in the Hugging Face layout (`train-*.parquet`, `test-*.parquet`); the sample has the same
 layout, so the same reader takes both. 22 training and 10 test pictures of each of the 100 classes make 5.7 MB.
 """
 

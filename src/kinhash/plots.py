@@ -1,4 +1,4 @@
-"""Figures of reports. matplotlib is needed here and nowhere else."""
+"""Figures of reports, drawn with matplotlib, which is imported when one is drawn."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Every Numba kernel: arrays in, arrays out, no objects and no checks. Callers check, kernels run."""
+"""Every Numba and Triton kernel, and in `gpu_*` what launches the latter: arrays or tensors in and out. Callers check."""
