@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kinhash.arrays import as_array, finite_rows, is_whole, unit_rows
+from kinhash.arrays import as_array, checked_choice, finite_rows, is_whole, unit_rows
 from kinhash.errors import InputError
 
 
@@ -71,3 +71,10 @@ def test_unit_rows_of_any_scale() -> None:
     assert rows[2].tolist() == [3, 4]
     with pytest.raises(InputError, match="x: row 1 is all zeros and has no direction"):
         unit_rows(np.array([[1.0, 0], [0, 0]]), "x")
+
+
+def test_choices_are_told() -> None:
+    assert checked_choice("a", ("a", "b"), "letter") == "a"
+    for value in ("c", None, ["a"]):
+        with pytest.raises(InputError, match="letter is one of 'a', 'b'; got"):
+            checked_choice(value, ("a", "b"), "letter")  # type: ignore[arg-type]

@@ -1,7 +1,8 @@
-"""What callers pass as numbers, read and checked: whatever cannot be used is one clear error."""
+"""What callers pass, read and checked: arrays, numbers, words. What cannot be used is one clear error."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -53,3 +54,10 @@ def unit_rows(rows: NDArray[np.float64], name: str) -> NDArray[np.float64]:
 def is_whole(value: object) -> TypeGuard[int]:
     """A Python or NumPy integer; True and False are none."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def checked_choice(value: str, choices: Sequence[str], name: str) -> str:
+    """`value` if it is one of `choices`."""
+    if not isinstance(value, str) or value not in choices:
+        raise InputError(f"{name} is one of {', '.join(map(repr, choices))}; got {value!r}")
+    return value

@@ -130,7 +130,7 @@ def test_matrices_and_embeddings(rng: np.random.Generator) -> None:
         ("labels", [], {}, "there are no classes"),
         ("labels", ["a", "a"], {}, "'a' occurs 2 times"),
         ("wordnet", "cifar10", {}, "the class tables are"),
-        ("wordnet", "cifar100", {"measure": "path"}, "measure is 'wup' or 'lcs'; got 'path'"),
+        ("wordnet", "cifar100", {"measure": "path"}, "measure is one of 'wup', 'lcs'; got 'path'"),
         ("wordnet", "cifar100", {"variant": "perl"}, "variant is one of"),
         ("wordnet", "cifar100", {"measure": "lcs", "variant": "nltk"}, "NLTK has no LCS height"),
         (

@@ -6,7 +6,7 @@ import random
 
 import numpy as np
 import pytest
-from meaning.nltk_wordnet import nltk_wordnet
+from meaning.oracle import nltk_reader
 
 from kinhash.meaning.hierarchy import wu_palmer
 from kinhash.meaning.tables import class_table
@@ -22,7 +22,7 @@ def matrix_of(keys: list[str], variant: str = "nltk") -> np.ndarray:
 @pytest.fixture(scope="module")
 def cifar() -> tuple[list[str], np.ndarray]:
     """The 100 synsets, and NLTK's similarity of all pairs in both directions."""
-    reader = nltk_wordnet()
+    reader = nltk_reader()
     keys = list(class_table("cifar100").synsets.values())
     synsets = [reader.synset(key) for key in keys]
     return keys, np.array([[a.wup_similarity(b) for b in synsets] for a in synsets])
@@ -42,7 +42,7 @@ def test_the_default_is_the_mean_of_both_directions(cifar: tuple[list[str], np.n
 
 
 def test_random_pairs_of_nouns_in_both_directions() -> None:
-    reader = nltk_wordnet()
+    reader = nltk_reader()
     draw = random.Random(0)
     places = [(draw.randrange(len(WORDNET)), draw.randrange(len(WORDNET))) for _ in range(2000)]
     for start in range(0, len(places), 500):
@@ -55,7 +55,7 @@ def test_random_pairs_of_nouns_in_both_directions() -> None:
 
 
 def test_pairs_with_several_parents_where_the_quirks_live() -> None:
-    reader = nltk_wordnet()
+    reader = nltk_reader()
     several = np.flatnonzero(np.diff(WORDNET.graph.parent_bounds) > 1)
     nodes = np.random.default_rng(1).choice(several, 50, replace=False)
     values = wu_palmer(WORDNET.graph, nodes, "nltk")
@@ -72,14 +72,14 @@ def test_nouns_that_are_unlike_themselves() -> None:
     )
     unlike = np.flatnonzero(own < 1)
     assert len(unlike) == 1843
-    reader = nltk_wordnet()
+    reader = nltk_reader()
     for place in unlike[::10]:
         synset = reader.synset_from_pos_and_offset("n", int(WORDNET.offsets[place]))
         assert synset.wup_similarity(synset) == own[place]
 
 
 def test_names_senses_and_depths_agree() -> None:
-    reader = nltk_wordnet()
+    reader = nltk_reader()
     for place in range(0, len(WORDNET), 97):
         ours = WORDNET.synset(place)
         theirs = reader.synset_from_pos_and_offset("n", int(WORDNET.offsets[place]))

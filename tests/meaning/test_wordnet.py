@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from meaning.nltk_wordnet import wordnet_files
+from meaning.oracle import wordnet_files
 
 from kinhash.errors import UnknownClassError
 from kinhash.meaning.wordnet import as_lemma, load_wordnet

@@ -152,7 +152,7 @@ def test_classes_that_the_semantics_do_not_know() -> None:
         ({"epoch": 3}, "did you mean 'epochs'"),
         ({"lr": "high"}, "lr takes a float"),
         ({"method": "sim-kl-clas"}, "did you mean"),
-        ({"recipe": "old"}, "'modern' or 'paper'"),
+        ({"recipe": "old"}, "recipe is one of 'modern', 'paper'"),
         ({"backbone": "resnet8w"}, "data are embeddings"),
         ({"frozen": True}, "data are embeddings"),
         ({"accelerate": "warp"}, "accelerate is one of"),

@@ -8,6 +8,7 @@ import torch
 from numpy.typing import ArrayLike
 from torch import Tensor, nn
 
+from kinhash.arrays import checked_choice
 from kinhash.data.targets import Targets
 from kinhash.errors import InputError
 
@@ -46,8 +47,7 @@ class VectorDistances(nn.Module):
 
     def __init__(self, metric: Literal["manhattan", "cosine"] = "manhattan") -> None:
         super().__init__()
-        if metric not in ("manhattan", "cosine"):
-            raise InputError(f"metric is 'manhattan' or 'cosine', got {metric!r}")
+        checked_choice(metric, ("manhattan", "cosine"), "metric")
         self.metric = metric
 
     def forward(self, targets: Targets) -> Tensor:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kinhash.arrays import finite_rows, unit_rows
+from kinhash.arrays import checked_choice, finite_rows, unit_rows
 from kinhash.errors import InputError
 from kinhash.kernels.distances import l1_tile
 from kinhash.kernels.threads import map_blocks
@@ -23,8 +23,7 @@ def embedding_distances(
     `manhattan`: `|u - v|_1 / scale`, by default the largest distance that occurs. `cosine`:
     `(1 - cos(u, v)) / scale`, by default 2, the largest there can be. A fixed `scale` keeps separate calls comparable.
     """
-    if not isinstance(metric, str) or metric not in METRICS:
-        raise InputError(f"metric is one of {', '.join(map(repr, METRICS))}; got {metric!r}")
+    checked_choice(metric, METRICS, "metric")
     left = _checked(a, "a")
     right = left if b is None else _checked(b, "b")
     if left.shape[1] != right.shape[1]:

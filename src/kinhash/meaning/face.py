@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinhash.arrays import is_whole
+from kinhash.arrays import checked_choice, is_whole
 from kinhash.errors import InputError
 from kinhash.meaning.embeddings import embedding_distances
 from kinhash.meaning.graph import Graph, Positions
@@ -114,8 +114,7 @@ def _from_array(
 
 
 def _measured(graph: Graph, nodes: Positions, measure: str, variant: str) -> Floats:
-    if measure not in _MEASURES:
-        raise InputError(f"measure is 'wup' or 'lcs'; got {measure!r}")
+    checked_choice(measure, _MEASURES, "measure")
     return wu_palmer(graph, nodes, variant) if measure == "wup" else lcs_height(graph, nodes, variant)
 
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from kinhash.arrays import checked_choice
 from kinhash.errors import InputError
 from kinhash.kernels.taxonomy import Ints, subsumer_rows, wu_palmer_rows
 from kinhash.kernels.threads import map_blocks
@@ -31,7 +32,7 @@ def wu_palmer(
     graph: Graph, nodes: Positions, variant: str = "symmetric", threads: int | None = None
 ) -> Floats:
     """(n, n) Wu-Palmer similarities in (0, 1] between `nodes`; see the module for the variants."""
-    checked_variant(variant)
+    checked_choice(variant, VARIANTS, "variant")
     part = graph.part(nodes)
     depth = graph.max_depth[part.members] + np.int32(1)
     ways = part.graph if variant == "barz" else part.around
@@ -55,7 +56,7 @@ def lcs_height(
     height = longest way down to a leaf, lcs = the common ancestor with the longest way from the root; among equals
     the lowest, then the first by name. With "barz" an inner node is unlike itself by its height; "symmetric" sets 1.
     """
-    if checked_variant(variant) == "nltk":
+    if checked_choice(variant, VARIANTS, "variant") == "nltk":
         raise InputError("NLTK has no LCS height; choose the variant 'symmetric' or 'barz', or measure='wup'")
     part = graph.part(nodes)
     height = graph.height[part.members]
@@ -77,13 +78,6 @@ def common_subsumer(graph: Graph, a: int, b: int, variant: str = "barz") -> int:
     part = graph.part(nodes)
     own = part.local(nodes)
     return int(part.members[_Preference(graph, part, variant).subsumers(own[:1], own[1:])[0, 0]])
-
-
-def checked_variant(variant: str) -> str:
-    """`variant` if it is one."""
-    if not isinstance(variant, str) or variant not in VARIANTS:
-        raise InputError(f"variant is one of {', '.join(map(repr, VARIANTS))}; got {variant!r}")
-    return variant
 
 
 class _Preference:

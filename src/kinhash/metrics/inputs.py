@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -10,13 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from kinhash.arrays import as_array, is_whole
 from kinhash.errors import InputError
-
-
-def checked_choice(value: str, choices: Sequence[str], name: str) -> str:
-    """`value` if it is one of `choices`."""
-    if not isinstance(value, str) or value not in choices:
-        raise InputError(f"{name} is one of {', '.join(map(repr, choices))}; got {value!r}")
-    return value
 
 
 def checked_labels(labels: ArrayLike, n: int, name: str = "labels") -> NDArray[np.int64]:

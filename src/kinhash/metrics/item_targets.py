@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kinhash.arrays import finite_rows, unit_rows
+from kinhash.arrays import checked_choice, finite_rows, unit_rows
 from kinhash.codes import Codes
 from kinhash.errors import InputError
 from kinhash.kernels.kendall import kendall_rows
 from kinhash.kernels.scoring_items import score_items
 from kinhash.kernels.threads import map_blocks
-from kinhash.metrics.inputs import checked_choice, checked_k
+from kinhash.metrics.inputs import checked_k
 from kinhash.metrics.pairs import Pairs, checked_pairs, sum_over_blocks
 from kinhash.metrics.ranking import FORMULAS, TIES, RankingScores, describe
 

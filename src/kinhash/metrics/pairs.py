@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kinhash.arrays import finite_rows
+from kinhash.arrays import checked_choice, finite_rows
 from kinhash.codes import Codes
 from kinhash.errors import InputError
 from kinhash.kernels.bits import hamming_tile
 from kinhash.kernels.distances import l1_tile, negative_dot_tile, squared_l2_tile
 from kinhash.kernels.threads import map_blocks
-from kinhash.metrics.inputs import checked_choice
 
 METRICS = {"l1": l1_tile, "l2": squared_l2_tile, "dot": negative_dot_tile}
 _SPANS = 64

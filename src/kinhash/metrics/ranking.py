@@ -14,12 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kinhash.arrays import is_whole
+from kinhash.arrays import checked_choice, is_whole
 from kinhash.codes import Codes
 from kinhash.errors import InputError
 from kinhash.kernels.scoring import AT_K, Plan, score_codes, score_rows
 from kinhash.metrics.inputs import (
-    checked_choice,
     checked_k,
     checked_label_range,
     checked_labels,

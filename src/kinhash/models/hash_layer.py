@@ -8,6 +8,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from kinhash.arrays import checked_choice, is_whole
 from kinhash.errors import InputError
 
 Activation = Literal["tanh", "softsign", "straight-through"]
@@ -23,10 +24,9 @@ class HashLayer(nn.Module):
 
     def __init__(self, width: int, bits: int, activation: Activation = "tanh") -> None:
         super().__init__()
-        if isinstance(bits, bool) or bits < 1 or width < 1:
+        if not is_whole(bits) or bits < 1 or width < 1:
             raise InputError(f"a hash layer needs at least one input and one bit, got {width} and {bits}")
-        if activation not in get_args(Activation):
-            raise InputError(f"activation is one of {', '.join(get_args(Activation))}; got {activation!r}")
+        checked_choice(activation, get_args(Activation), "activation")
         self.activation = activation
         self.linear = nn.Linear(width, bits, bias=False)
         self.norm = nn.BatchNorm1d(bits, affine=False)

@@ -15,6 +15,7 @@ from typing import Literal, get_args
 import torch
 from torch import Tensor, nn
 
+from kinhash.arrays import checked_choice
 from kinhash.data.targets import Targets
 from kinhash.errors import InputError
 from kinhash.training.step import Step
@@ -34,8 +35,7 @@ def accelerated(step: Step, mode: Accelerate, *, steps: int, world: int = 1) -> 
     on a GPU the step becomes a graph as well. auto: graph on a GPU, compile for long runs, off elsewhere. With several
     processes no graph is captured: the exchange of gradients stays outside.
     """
-    if mode not in get_args(Accelerate):
-        raise InputError(f"accelerate is one of {', '.join(get_args(Accelerate))}; got {mode!r}")
+    checked_choice(mode, get_args(Accelerate), "accelerate")
     cuda = step.device.type == "cuda"
     if mode == "auto":
         mode = "off" if not cuda else "compile" if steps >= _WORTH_COMPILING else "graph"

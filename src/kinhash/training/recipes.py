@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args, get_type_hints
 
+from kinhash.arrays import checked_choice
 from kinhash.data.augment import Augmentation
 from kinhash.errors import InputError
 from kinhash.methods.contract import LossOptions
@@ -96,7 +97,7 @@ class Recipe(LossOptions):
 
 def derive(name: str, kind: Kind, n: int, *, frozen: bool = False, captions: bool = False) -> Recipe:
     """The recipe called `name` for `n` samples of a kind; on frozen features they count as vectors."""
-    _check_name(name)
+    checked_choice(name, tuple(_BACKBONES), "recipe")
     if frozen:
         kind = "vectors"
     if name == "paper":
@@ -111,13 +112,8 @@ def derive(name: str, kind: Kind, n: int, *, frozen: bool = False, captions: boo
 
 def default_backbone(name: str, kind: Kind) -> str:
     """What encodes this kind of data when the user names nothing."""
-    _check_name(name)
+    checked_choice(name, tuple(_BACKBONES), "recipe")
     return _BACKBONES[name][kind]
-
-
-def _check_name(name: str) -> None:
-    if name not in _BACKBONES:
-        raise InputError(f"recipe is 'modern' or 'paper', got {name!r}")
 
 
 def is_pretrained(backbone: str) -> bool:
@@ -179,8 +175,8 @@ def _checked(recipe: Recipe) -> Recipe:
 def check_choice(name: str, value: Any) -> None:
     """Some options are one of a few words."""
     allowed = get_args(get_type_hints(Recipe)[name])
-    if allowed and value not in allowed:
-        raise InputError(f"{name} is one of {', '.join(map(repr, allowed))}; got {value!r}")
+    if allowed:
+        checked_choice(value, allowed, name)
 
 
 def _fits(value: Any, kind: type) -> bool:

@@ -64,6 +64,7 @@ def train(
     chosen = find_method(method)
     vectors = setup.check_data(split, semantics, target_vectors, chosen)
     check_test(test, split)
+    bits = setup.checked_bits(bits)
     semantics = setup.aligned(semantics, split)
     name = backbone or recipes.default_backbone(recipe, setup.kind_of(split))
     if epochs is not None:
@@ -83,7 +84,7 @@ def train(
             )
             vectors = None if vectors is None else vectors[rows]
             top = setup.chosen_backbone(options.head, data, options)
-        problem = setup.problem_for(chosen, options, setup.checked_bits(bits), data, semantics, vectors, seed)
+        problem = setup.problem_for(chosen, options, bits, data, semantics, vectors, seed)
         config = setup.run_config(options, recipe, method, base, split, semantics, bits=bits, seed=seed)
         conduct = Conduct(accelerate, progress, checkpoint_every, stop_after)
         loader = _loader(data, options, top, place, vectors, seed, workers, processes)
