@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-sys.path[:0] = [str(Path(__file__).parents[1] / part) for part in ("tools", "src", "benchmarks")]
+sys.path[:0] = [str(Path(__file__).parents[1] / part) for part in ("tools", "src", "benchmarks/parts")]
 
 import numpy as np
 from gpu_exactness import clustered_words, exactness, fresh, on_gpu, random_words, stored

@@ -20,10 +20,11 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
-sys.path[:0] = [str(ROOT / part) for part in ("tools", "src", "tests")]
+sys.path[:0] = [str(ROOT / part) for part in ("tools", "src")]
 
 import numpy as np
 from measure import Check, interleaved, verdict, write_result
+from nltk_wordnet import AbsentError, nltk_wordnet
 
 from kinhash.meaning.hierarchy import VARIANTS, lcs_height, wu_palmer
 from kinhash.meaning.tables import class_table
@@ -182,13 +183,10 @@ def main() -> int:
 
 def find_nltk() -> Any:
     """The rival, or None with a word on what is missing."""
-    from _pytest.outcomes import Skipped
-    from meaning.nltk_wordnet import nltk_wordnet
-
     try:
         return nltk_wordnet()
-    except Skipped as reason:
-        print(f"without NLTK, so no ratio: {reason.msg}")
+    except AbsentError as reason:
+        print(f"without NLTK, so no ratio: {reason}")
         return None
 
 
