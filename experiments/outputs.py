@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from kinhash.files import replace_file, replacing
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,17 +27,16 @@ class Outputs:
     def save(self, folder: Path) -> None:
         """Write `outputs.npz` and then `outputs.json`; the second marks the first as whole."""
         folder.mkdir(parents=True, exist_ok=True)
-        part = folder / "outputs.part.npz"
-        np.savez(
-            part,
-            test_z=self.test_z,
-            test_labels=self.test_labels,
-            test_predictions=self.test_predictions,
-            train_z=self.train_z,
-            train_labels=self.train_labels,
-        )
-        os.replace(part, folder / "outputs.npz")
-        (folder / "outputs.json").write_text(json.dumps(self.card, indent=1) + "\n")
+        with replacing(folder / "outputs.npz") as new, open(new, "wb") as file:
+            np.savez(
+                file,
+                test_z=self.test_z,
+                test_labels=self.test_labels,
+                test_predictions=self.test_predictions,
+                train_z=self.train_z,
+                train_labels=self.train_labels,
+            )
+        replace_file(folder / "outputs.json", (json.dumps(self.card, indent=1) + "\n").encode())
 
     @classmethod
     def load(cls, folder: Path) -> Outputs | None:

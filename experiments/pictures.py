@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 import numpy as np
 
 import kinhash as kh
 from kinhash.data.splits import Dataset, Split
+from kinhash.files import replacing
 
 _HELD_OUT = "-validation"
 _EVERY = 10  # of each class, so many training pictures give one to validation
@@ -55,6 +55,5 @@ def _write(dataset: Dataset, cache: Path) -> None:
         arrays[f"{part}_images"] = decoded.images
         arrays[f"{part}_labels"] = decoded.targets()
     cache.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = cache.with_suffix(".part.npz")
-    np.savez(unfinished, **arrays)
-    os.replace(unfinished, cache)
+    with replacing(cache) as new, open(new, "wb") as file:
+        np.savez(file, **arrays)

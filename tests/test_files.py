@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kinhash.files import replace_file
+from kinhash.files import replace_file, replacing
 
 
 def test_it_writes_and_overwrites(tmp_path: Path) -> None:
@@ -27,3 +27,18 @@ def test_the_old_file_survives_a_full_disk(tmp_path: Path, monkeypatch: pytest.M
     with pytest.raises(OSError, match="No space"):
         replace_file(tmp_path / "a", b"new")
     assert (tmp_path / "a").read_bytes() == b"old"
+    assert os.listdir(tmp_path) == ["a"]
+
+
+def test_an_error_while_writing_changes_nothing(tmp_path: Path) -> None:
+    replace_file(tmp_path / "a", b"old")
+
+    def interrupted() -> None:
+        with replacing(tmp_path / "a") as new:
+            new.write_bytes(b"ne")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert (tmp_path / "a").read_bytes() == b"old"
+    assert os.listdir(tmp_path) == ["a"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 
 from kinhash.codes import Codes
 from kinhash.errors import FormatError, StorageError
+from kinhash.files import replacing
 
 ITEMS, FLOATS = "items.csv", "floats.npy"
 
@@ -30,15 +30,14 @@ class Items:
         """Write the folder; items.csv has the columns `id` and, with labels, `label`."""
         self.codes.save(folder)
         columns = [self.ids] if self.labels is None else [self.ids, self.labels]
-        part = folder / f"{ITEMS}.part"
         try:
-            with open(part, "w", newline="", encoding="utf-8") as file:
+            with replacing(folder / ITEMS) as new, open(new, "w", newline="", encoding="utf-8") as file:
                 writer = csv.writer(file)
                 writer.writerow(["id", "label"][: len(columns)])
                 writer.writerows(zip(*columns, strict=True))
-            os.replace(part, folder / ITEMS)
             if self.floats is not None:
-                np.save(folder / FLOATS, self.floats)
+                with replacing(folder / FLOATS) as new, open(new, "wb") as array:
+                    np.save(array, self.floats)
         except OSError as error:
             raise StorageError(f"cannot write the list of items to {folder}: {error}") from error
 

@@ -17,6 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from kinhash.errors import InputError, StorageError, require
+from kinhash.files import replacing
 
 if TYPE_CHECKING:
     from kinhash.models.encoder import HashEncoder
@@ -82,11 +83,10 @@ def export_onnx(encoder: HashEncoder, path: str | os.PathLike[str]) -> Path:
     assert program is not None
     model = program.model_proto
     onnx.helper.set_model_props(model, _properties(encoder))
-    part = path.with_suffix(".part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        onnx.save(model, part)
-        os.replace(part, path)
+        with replacing(path) as new:
+            onnx.save(model, new)
     except OSError as error:
         raise StorageError(f"cannot write {path}: {error}") from error
     return path

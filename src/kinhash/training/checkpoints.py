@@ -8,7 +8,6 @@ nothing that is loaded can execute.
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from kinhash.errors import FormatError, StorageError, TrainingError
+from kinhash.files import replacing
 
 _FORMAT = "kinhash-checkpoint"
 _VERSION = 1
@@ -39,13 +39,10 @@ def save(folder: Path, state: State, *, config: dict[str, Any], epoch: int, step
     """Write the checkpoint of `epoch` finished epochs; a crash at any moment leaves the older one intact."""
     card = {"format": _FORMAT, "version": _VERSION, "epoch": epoch, "step": step, "config": config}
     path = folder / f"epoch-{epoch:05d}.safetensors"
-    part = path.with_suffix(".part")
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        save_file(_tensors(state), part, metadata={"kinhash": json.dumps(card)})
-        with open(part, "rb+") as file:
-            os.fsync(file.fileno())
-        os.replace(part, path)
+        with replacing(path) as new:
+            save_file(_tensors(state), new, metadata={"kinhash": json.dumps(card)})
         for old in sorted(folder.glob("epoch-*.safetensors"))[:-_KEEP]:
             old.unlink()
     except (OSError, SafetensorError) as error:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from kinhash.errors import FormatError, StorageError, TrainingError
+from kinhash.files import replace_file
 from kinhash.models.encoder import HashEncoder
 
 
@@ -67,9 +68,7 @@ class RunFolder:
         assert self.path is not None
         try:
             self.path.mkdir(parents=True, exist_ok=True)
-            part = self.path / f"{name}.part"
-            part.write_text(text, encoding="utf-8")
-            os.replace(part, self.path / name)
+            replace_file(self.path / name, text.encode())
         except OSError as error:
             raise StorageError(f"cannot write {self.path / name}: {error}") from error
 
