@@ -11,11 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from kinhash.arrays import as_array, is_whole
 from kinhash.codes import Codes
-from kinhash.errors import InputError, UnknownClassError
+from kinhash.errors import InputError
 from kinhash.meaning.semantics import Semantics
 from kinhash.metrics.bit_statistics import bit_statistics
 from kinhash.metrics.classification import accuracy, balanced_accuracy
-from kinhash.metrics.inputs import checked_labels
+from kinhash.metrics.inputs import checked_label_range, checked_labels, renumbered
 from kinhash.metrics.item_targets import TARGET_DISTANCES, score_item_targets
 from kinhash.metrics.ranking import RankingScores, score_ranking
 from kinhash.report import Report
@@ -135,27 +135,23 @@ def _named(semantics: Any) -> dict[str, Semantics]:
 def _of_used_classes(
     labels: ArrayLike, database_labels: ArrayLike | None, named: dict[str, Semantics]
 ) -> tuple[ArrayLike, ArrayLike | None, dict[str, NDArray[np.float64]]]:
-    """Labels renumbered over the classes that occur, and similarities of those alone: 21,000 classes stay cheap."""
+    """Labels renumbered over the classes that occur, and the similarities of those alone."""
     if not named:
         return labels, database_labels, {}
-    given = [("labels", labels)] + ([] if database_labels is None else [("database_labels", database_labels)])
-    arrays = [
-        checked_labels(values, len(np.atleast_1d(as_array(values, what))), what) for what, values in given
-    ]
-    count = len(next(iter(named.values())))
-    for (what, _), array in zip(given, arrays, strict=True):
-        wrong = np.flatnonzero((array < 0) | (array >= count))
-        if len(wrong):
-            raise UnknownClassError(
-                f"{what}[{wrong[0]}] is {array[wrong[0]]}, but the semantics has classes 0 to {count - 1}; "
-                "labels are positions in semantics.classes"
-            )
-    used, numbers = np.unique(np.concatenate(arrays), return_inverse=True)
+    classes = len(next(iter(named.values())))
+    own = _class_numbers(labels, "labels", classes)
+    items = own if database_labels is None else _class_numbers(database_labels, "database_labels", classes)
+    used, own, items = renumbered(own, items)
     if not len(used):
         return labels, database_labels, {}
     tables = {key: one.take(used).similarity for key, one in named.items()}
-    own = numbers[: len(arrays[0])]
-    return own, None if database_labels is None else numbers[len(own) :], tables
+    return own, None if database_labels is None else items, tables
+
+
+def _class_numbers(values: ArrayLike, what: str, classes: int) -> NDArray[np.int64]:
+    labels = checked_labels(values, len(np.atleast_1d(as_array(values, what))), what)
+    checked_label_range(labels, classes, what)
+    return labels
 
 
 def _against_targets(

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinhash.arrays import as_array, is_whole
-from kinhash.errors import InputError
+from kinhash.errors import InputError, UnknownClassError
 
 
 def checked_labels(labels: ArrayLike, n: int, name: str = "labels") -> NDArray[np.int64]:
@@ -61,12 +61,25 @@ def checked_range(array: NDArray[Any], name: str) -> NDArray[np.float64]:
 
 
 def checked_label_range(labels: NDArray[np.int64], classes: int, name: str = "labels") -> None:
-    """Labels that are rows of a (classes, classes) matrix."""
+    """Labels that are positions among `classes` classes."""
     wrong = np.flatnonzero((labels < 0) | (labels >= classes))
     if len(wrong):
-        raise InputError(
-            f"{name}[{wrong[0]}] is {labels[wrong[0]]}, but the similarity has classes 0 to {classes - 1}"
+        raise UnknownClassError(
+            f"{name}[{wrong[0]}] is {labels[wrong[0]]}, but there are classes 0 to {classes - 1}; "
+            "labels are positions among the classes"
         )
+
+
+def renumbered(
+    labels: NDArray[np.int64], items: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """The classes that occur, and both rows of labels as positions among those alone.
+
+    So any integers may be labels, and 21,000 classes that do not occur cost nothing.
+    """
+    used, numbers = np.unique(np.concatenate([labels, items]), return_inverse=True)
+    numbers = numbers.astype(np.int64)
+    return used, numbers[: len(labels)].copy(), numbers[len(labels) :].copy()
 
 
 def checked_k(k: int, available: int, name: str = "k", at_least: int = 1) -> int:

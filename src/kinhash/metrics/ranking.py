@@ -23,6 +23,7 @@ from kinhash.metrics.inputs import (
     checked_label_range,
     checked_labels,
     checked_similarities,
+    renumbered,
 )
 from kinhash.metrics.pairs import Pairs, checked_pairs, sum_over_blocks
 
@@ -89,7 +90,10 @@ def score_ranking(
     for matrix in matrices.values():
         checked_label_range(query_labels, len(matrix), "labels")
         checked_label_range(items, len(matrix), "labels" if pairs.leave_out else "database_labels")
-    query_labels, items, stack = _compressed(query_labels, items, list(matrices.values()))
+    used, query_labels, items = renumbered(query_labels, items)
+    stack = np.empty((len(matrices), len(used), len(used)))
+    for m, matrix in enumerate(matrices.values()):
+        stack[m] = matrix[np.ix_(used, used)]
     present = np.bincount(items, minlength=stack.shape[2])
     plan = Plan(
         k=checked_k(k, pairs.available, at_least=2 if matrices else 1),
@@ -171,18 +175,6 @@ def both_labels(
     if database_labels is None:
         raise InputError("a database needs database_labels, one class number per item")
     return own, checked_labels(database_labels, len(pairs.database), "database_labels")
-
-
-def _compressed(
-    labels: NDArray[np.int64], items: NDArray[np.int64], matrices: list[Floats]
-) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
-    """Number only the classes that occur: any integers may be labels, and 21,000 unused classes cost nothing."""
-    used, numbers = np.unique(np.concatenate([labels, items]), return_inverse=True)
-    stack = np.empty((len(matrices), len(used), len(used)))
-    for m, matrix in enumerate(matrices):
-        stack[m] = matrix[np.ix_(used, used)]
-    numbers = numbers.astype(np.int64)
-    return numbers[: len(labels)].copy(), numbers[len(labels) :].copy(), stack
 
 
 def _checked_hits(hits: Sequence[int], pairs: Pairs) -> NDArray[np.int64]:
