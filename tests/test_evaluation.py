@@ -177,7 +177,7 @@ def test_what_is_refused(few: tuple[kh.Codes, np.ndarray, Semantics]) -> None:
         (lambda: evaluate(codes, labels, formula="new"), "'corrected', 'legacy'"),
         (lambda: evaluate(codes, labels, radius=-1), "radius"),
         (lambda: evaluate(codes, labels, hits=[700]), "a cutoff of hits is 700"),
-        (lambda: evaluate(codes.to_signs() * np.nan, labels), "row 0, column 0"),
+        (lambda: evaluate(codes.to_signs() * np.nan, labels), "in 600 rows, first in row 0"),
         (lambda: evaluate(codes, targets, semantics=[]), "one of 'cosine', 'manhattan'"),
         (lambda: evaluate(codes, [[1, 2], [3]]), "labels cannot be read as an array"),
         (lambda: evaluate(codes, targets, hits=[1]), "hits needs classes"),
