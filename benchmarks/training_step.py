@@ -22,9 +22,9 @@ import torch
 sys.path.insert(0, str(Path(__file__).parents[1] / "tools"))
 from measure import RESULTS, Check, verdict, write_result
 
-from kinhash.data.loader import DeviceLoader
 from kinhash.data.splits import Split
-from kinhash.data.targets import Targets
+from kinhash.feeding.loader import DeviceLoader
+from kinhash.feeding.targets import Targets
 from kinhash.methods import METHODS, Problem
 from kinhash.models.network import HashNetwork
 from kinhash.training.distributed import placed

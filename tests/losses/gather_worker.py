@@ -12,7 +12,7 @@ import torch
 import torch.distributed as dist
 from torch import Tensor, nn
 
-from kinhash.data.targets import Targets
+from kinhash.feeding.targets import Targets
 from kinhash.losses import ClassDistances, ClassificationLoss, KLLoss, MarginalLoss, SimilarityLoss
 from kinhash.losses.gather import gather, gather_targets
 

@@ -9,7 +9,7 @@ import torch
 from losses.watch import SYNCHRONISING, Watch
 from torch import Tensor
 
-from kinhash.data.targets import Targets
+from kinhash.feeding.targets import Targets
 from kinhash.losses import (
     ClassDistances,
     ClassificationLoss,

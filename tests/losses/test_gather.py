@@ -8,7 +8,7 @@ from pathlib import Path
 import torch
 from losses import gather_worker
 
-from kinhash.data.targets import Targets
+from kinhash.feeding.targets import Targets
 from kinhash.losses.gather import gather, gather_targets, world_size
 
 SOURCE = Path(__file__).parents[2] / "src"

@@ -8,8 +8,8 @@ import torch
 from losses import oracles
 from scipy import stats
 
-from kinhash.data.targets import Targets
 from kinhash.errors import InputError
+from kinhash.feeding.targets import Targets
 from kinhash.losses import KLLoss
 from kinhash.losses.beta import draw, draw_table, quantiles
 from kinhash.losses.kl import share_a_class

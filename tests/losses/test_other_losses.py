@@ -6,8 +6,8 @@ import torch
 from losses import oracles
 from scipy import stats
 
-from kinhash.data.targets import Targets
 from kinhash.errors import InputError
+from kinhash.feeding.targets import Targets
 from kinhash.losses import ClassificationLoss, MarginalLoss, RegressionLoss, hierarchical_smoothing
 
 

@@ -7,8 +7,8 @@ import pytest
 import torch
 from losses import oracles
 
-from kinhash.data.targets import Targets
 from kinhash.errors import InputError
+from kinhash.feeding.targets import Targets
 from kinhash.losses import ClassDistances, SimilarityLoss, VectorDistances
 from kinhash.losses.pairwise import chunked, manhattan
 from kinhash.losses.sim import similarity

@@ -16,6 +16,7 @@ from kinhash.data.images import BrokenPictureWarning
 from kinhash.data.preprocessing import Preprocessing
 from kinhash.data.splits import Dataset, Split
 from kinhash.errors import InputError, NotFoundError
+from kinhash.feeding.normalising import normalise
 from kinhash.models import HashEncoder, HashNetwork, build_backbone, extract_features
 
 
@@ -79,7 +80,7 @@ def test_floats_are_what_the_signs_are_of(encoder: HashEncoder, arrays: np.ndarr
     assert np.abs(floats).max() <= 1
     assert kh.Codes.from_logits(floats) == encoder.encode(arrays)
     with torch.no_grad():
-        expected = encoder.network(Preprocessing(8).normalise(torch.from_numpy(arrays))).z
+        expected = encoder.network(normalise(Preprocessing(8), torch.from_numpy(arrays))).z
     np.testing.assert_allclose(floats, expected.numpy(), atol=1e-5)
 
 

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from kinhash.data.targets import Targets
+from kinhash.feeding.targets import Targets
 from kinhash.models.network import Outputs
 from kinhash.training.optimisers import build_optimiser, set_learning_rate
 from kinhash.training.recipes import Recipe

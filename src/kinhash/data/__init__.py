@@ -1,1 +1,1 @@
-"""Pictures and embeddings with labels or captions, and loaders that keep them on the device."""
+"""Pictures and embeddings with labels or captions, read and decoded; nothing here needs torch."""

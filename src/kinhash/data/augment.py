@@ -12,10 +12,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kinhash.data.randaugment import OPERATIONS
 from kinhash.errors import InputError
 
 Floats = NDArray[np.float32]
+
+# RandAugment's operations: the columns of `Draws.strength`
+COLOURS = ("brightness", "contrast", "saturation", "sharpness", "autocontrast", "solarize", "posterize")
+MOVES = ("rotate", "shear_x", "shear_y", "translate_x", "translate_y")
+OPERATIONS = COLOURS + MOVES
 
 
 @dataclass(frozen=True)
@@ -68,7 +72,7 @@ class Draws:
         np.int32
     ]  # (n, 9): shift y, x; flip; cutout top, left; mixing box top, bottom, left, right
     weight: Floats  # (n,) the share of the row itself where its batch is mixed
-    strength: Floats | None  # (n, operations) in [-1, 1], 0 = not applied
+    strength: Floats | None  # (n, len(OPERATIONS)) in [-1, 1], 0 = not applied
     window: Floats | None  # (n, 4) area, log of the aspect ratio, and the position u, v in [0, 1]
     mode: NDArray[np.int8]  # (steps,) 0 = plain, 1 = CutMix, 2 = MixUp
 

@@ -1,19 +1,16 @@
-"""How a picture becomes the numbers that a network takes: fit to a square, then normalise the channels."""
+"""How a picture becomes what a network takes: fit to a square, and the numbers that normalise its channels."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from PIL import Image
 
 from kinhash.data.images import Pixels, Source, open_rgb
 from kinhash.errors import FormatError, InputError
-
-if TYPE_CHECKING:
-    import torch
 
 Triple = tuple[float, float, float]
 CIFAR_MEAN: Triple = (0.5071, 0.4865, 0.4409)
@@ -50,19 +47,6 @@ class Preprocessing:
         for row, image in enumerate(images):
             out[row] = fit(Image.fromarray(image), self.size, self.zoom)
         return out
-
-    def scale_and_shift(self, device: torch.device | str) -> tuple[torch.Tensor, torch.Tensor]:
-        """(3,) a and b with `normalised = a * x + b` for x in 0..255."""
-        import torch  # here, so that worker processes that only decode never load it
-
-        std = torch.tensor(self.std, device=device)
-        mean = torch.tensor(self.mean, device=device)
-        return 1 / (255 * std), -mean / std
-
-    def normalise(self, images: torch.Tensor) -> torch.Tensor:
-        """uint8 (n, h, w, 3) -> float32 (n, 3, h, w) in channels-last memory."""
-        a, b = self.scale_and_shift(images.device)
-        return b.addcmul(images.float(), a).permute(0, 3, 1, 2)
 
     def card(self) -> dict[str, Any]:
         return asdict(self)

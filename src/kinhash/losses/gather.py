@@ -8,7 +8,7 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
-from kinhash.data.targets import Targets
+from kinhash.feeding.targets import Targets
 
 
 def world_size() -> int:

@@ -8,8 +8,8 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from kinhash.data.targets import Targets
 from kinhash.errors import InputError
+from kinhash.feeding.targets import Targets
 from kinhash.losses.beta import draw, draw_table
 from kinhash.losses.gather import from_first_rank
 from kinhash.losses.pairwise import distances

@@ -7,8 +7,8 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from kinhash.data.targets import Targets
 from kinhash.errors import InputError
+from kinhash.feeding.targets import Targets
 
 
 class RegressionLoss(nn.Module):

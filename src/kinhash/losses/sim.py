@@ -7,8 +7,8 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 
-from kinhash.data.targets import Targets
 from kinhash.errors import InputError
+from kinhash.feeding.targets import Targets
 from kinhash.losses.pairwise import manhattan, runs_in_triton
 
 

@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike
 from torch import Tensor, nn
 
 from kinhash.arrays import checked_choice
-from kinhash.data.targets import Targets
 from kinhash.errors import InputError
+from kinhash.feeding.targets import Targets
 
 
 class ClassDistances(nn.Module):

@@ -8,8 +8,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from kinhash.data.targets import Targets
 from kinhash.errors import InputError
+from kinhash.feeding.targets import Targets
 from kinhash.losses import (
     ClassDistances,
     ClassificationLoss,

@@ -16,6 +16,7 @@ from kinhash.data.images import Broken
 from kinhash.data.preprocessing import Preprocessing
 from kinhash.data.splits import Split
 from kinhash.errors import InputError
+from kinhash.feeding.normalising import normalise
 
 Progress = bool | Callable[[int, int], Any]
 Function = Callable[[Tensor], Tensor]
@@ -88,7 +89,7 @@ def _output(
 ) -> NDArray[np.float32]:
     with torch.autocast(x.device.type, torch.bfloat16, enabled=half):
         if preprocessing is not None:
-            x = preprocessing.normalise(x)
+            x = normalise(preprocessing, x)
         y = function(x).float()
         if flip:
             y = (y + function(x.flip(3)).float()) / 2

@@ -17,6 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from kinhash.errors import InputError, StorageError, require
+from kinhash.feeding.normalising import scale_and_shift
 from kinhash.files import replacing
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class Exportable(nn.Module):
         self.pictures = encoder.preprocessing is not None
         self.bits = encoder.bits
         if encoder.preprocessing is not None:
-            scale, shift = encoder.preprocessing.scale_and_shift("cpu")
+            scale, shift = scale_and_shift(encoder.preprocessing, "cpu")
             self.register_buffer("scale", scale.view(1, 3, 1, 1))
             self.register_buffer("shift", shift.view(1, 3, 1, 1))
         self.register_buffer("powers", 2.0 ** torch.arange(8))

@@ -16,8 +16,8 @@ import torch
 from torch import Tensor, nn
 
 from kinhash.arrays import checked_choice
-from kinhash.data.targets import Targets
 from kinhash.errors import InputError
+from kinhash.feeding.targets import Targets
 from kinhash.training.step import Step
 
 Act = Callable[[Tensor, Targets], None]

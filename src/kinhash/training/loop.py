@@ -11,8 +11,8 @@ from typing import Any, cast
 import torch
 from torch import nn
 
-from kinhash.data.loader import DeviceLoader
 from kinhash.errors import TrainingError
+from kinhash.feeding.loader import DeviceLoader
 from kinhash.models.network import HashNetwork
 from kinhash.training import checkpoints
 from kinhash.training.distributed import Place, wait_for_all, wrapped

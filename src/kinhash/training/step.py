@@ -7,7 +7,7 @@ from typing import cast
 import torch
 from torch import Tensor, nn
 
-from kinhash.data.targets import Targets
+from kinhash.feeding.targets import Targets
 from kinhash.losses.gather import gather, gather_targets
 from kinhash.models.network import Outputs
 

@@ -8,9 +8,9 @@ from typing import Any
 import torch
 from numpy.typing import ArrayLike
 
-from kinhash.data.loader import DeviceLoader
 from kinhash.data.splits import Split
 from kinhash.errors import InputError
+from kinhash.feeding.loader import DeviceLoader
 from kinhash.meaning.semantics import Semantics
 from kinhash.methods import find_method
 from kinhash.models.backbone import Backbone

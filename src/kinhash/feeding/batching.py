@@ -6,8 +6,8 @@ import torch
 from torch import Tensor
 
 from kinhash.data.augment import Augmentation
-from kinhash.data.randaugment import change_colours, moves, resample
-from kinhash.data.targets import Targets
+from kinhash.feeding.randaugment import change_colours, moves, resample
+from kinhash.feeding.targets import Targets
 
 # columns of `Draws.whole`
 SHIFT, FLIP, CUTOUT, BOX = slice(0, 2), 2, slice(3, 5), slice(5, 9)

@@ -12,13 +12,14 @@ from torch import Tensor
 
 from kinhash.arrays import finite_rows
 from kinhash.data.augment import Augmentation, Draws, draw
-from kinhash.data.batching import augmented, mixed, window_maps
 from kinhash.data.decoding import Decoded, Decoder, decode_all
 from kinhash.data.images import Broken, BrokenPictureWarning, told
 from kinhash.data.preprocessing import Preprocessing
 from kinhash.data.splits import Split, Vectors
-from kinhash.data.targets import Targets
 from kinhash.errors import FormatError, InputError
+from kinhash.feeding.batching import augmented, mixed, window_maps
+from kinhash.feeding.normalising import scale_and_shift
+from kinhash.feeding.targets import Targets
 
 RESIDENT_BYTES = 2 << 30  # pictures that fit into this are decoded once and kept on the device
 PLAIN = Augmentation(crop=0, flip=False)
@@ -78,7 +79,7 @@ class DeviceLoader:
         self._labels = self._held(labels)
         self._vectors = None if target_vectors is None else self._held(target_vectors)
         if self.preprocessing is not None:
-            self._scale, self._shift = self.preprocessing.scale_and_shift(self.device)
+            self._scale, self._shift = scale_and_shift(self.preprocessing, self.device)
 
     def __len__(self) -> int:
         """Steps per epoch."""

@@ -11,10 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-# the columns of a strength matrix; each in [-1, 1], 0 = leave the picture alone
-COLOURS = ("brightness", "contrast", "saturation", "sharpness", "autocontrast", "solarize", "posterize")
-MOVES = ("rotate", "shear_x", "shear_y", "translate_x", "translate_y")
-OPERATIONS = COLOURS + MOVES
+from kinhash.data.augment import COLOURS
 
 REACH = 0.9  # of a factor around 1
 TURN = 0.5236  # 30 degrees

@@ -12,10 +12,10 @@ from PIL import Image
 
 from kinhash.data.augment import Augmentation
 from kinhash.data.images import BrokenPictureWarning
-from kinhash.data.loader import DeviceLoader
 from kinhash.data.preprocessing import Preprocessing
 from kinhash.data.splits import Split
 from kinhash.errors import FormatError, InputError
+from kinhash.feeding.loader import DeviceLoader
 
 NAMES = tuple("abcdefg")
 

@@ -9,11 +9,11 @@ import pytest
 import torch
 from PIL import Image, ImageEnhance
 
-from kinhash.data.augment import Augmentation, draw, window_box
-from kinhash.data.batching import augmented, joined, mixed, window_maps
-from kinhash.data.randaugment import COLOURS, OPERATIONS, change_colours, moves, resample
-from kinhash.data.targets import Targets
+from kinhash.data.augment import COLOURS, OPERATIONS, Augmentation, draw, window_box
 from kinhash.errors import InputError
+from kinhash.feeding.batching import augmented, joined, mixed, window_maps
+from kinhash.feeding.randaugment import change_colours, moves, resample
+from kinhash.feeding.targets import Targets
 
 N, SIZE = 12, 9
 PICTURES = np.random.default_rng(0).integers(0, 256, (N, SIZE, SIZE, 3), dtype=np.uint8)
