@@ -14,6 +14,7 @@ __version__ = "0.1.0"
 _PUBLIC = {
     "Codes": "kinhash.codes",
     "Dataset": "kinhash.data.splits",
+    "GpuIndex": "kinhash.index.gpu",
     "HashEncoder": "kinhash.models.encoder",
     "Index": "kinhash.index.index",
     "KinhashError": "kinhash.errors",
@@ -21,6 +22,8 @@ _PUBLIC = {
     "Report": "kinhash.report",
     "Semantics": "kinhash.meaning.semantics",
     "Split": "kinhash.data.splits",
+    "Taxonomy": "kinhash.meaning.taxonomy",
+    "build_backbone": "kinhash.models.catalogue",
     "compare": "kinhash.comparison",
     "dataset": "kinhash.data.datasets",
     "evaluate": "kinhash.evaluation",
@@ -34,6 +37,7 @@ _PUBLIC = {
 __all__ = [
     "Codes",
     "Dataset",
+    "GpuIndex",
     "HashEncoder",
     "Index",
     "KinhashError",
@@ -41,7 +45,9 @@ __all__ = [
     "Report",
     "Semantics",
     "Split",
+    "Taxonomy",
     "__version__",
+    "build_backbone",
     "compare",
     "dataset",
     "evaluate",
@@ -60,10 +66,13 @@ if TYPE_CHECKING:
     from kinhash.errors import KinhashError
     from kinhash.evaluation import evaluate
     from kinhash.hyperplanes import random_hyperplanes
+    from kinhash.index.gpu import GpuIndex
     from kinhash.index.index import Index
     from kinhash.index.multi_index import MultiIndex
     from kinhash.meaning.face import semantics
     from kinhash.meaning.semantics import Semantics
+    from kinhash.meaning.taxonomy import Taxonomy
+    from kinhash.models.catalogue import build_backbone
     from kinhash.models.encoder import HashEncoder
     from kinhash.models.storage import load_encoder
     from kinhash.plots import plot_curves

@@ -28,6 +28,11 @@ _FORMAT = "kinhash-codes"
 _VERSION = 1
 
 
+def width_of(bits: int) -> int:
+    """Words of a code."""
+    return -(-bits // WORD)
+
+
 class Codes:
     """An immutable array of n binary codes, all `bits` long. Indexing gives `Codes` again.
 
@@ -42,7 +47,7 @@ class Codes:
 
     def __init__(self, words: NDArray[np.uint64], bits: int) -> None:
         bits = _checked_bits(bits)
-        width = -(-bits // WORD)
+        width = width_of(bits)
         if not isinstance(words, np.ndarray) or words.dtype != np.uint64:
             got = getattr(words, "dtype", type(words).__name__)
             raise InputError(
@@ -113,7 +118,7 @@ class Codes:
             raise InputError(f"the bytes of codes are a uint8 array or `bytes`, got {got}")
         if data.ndim != 2 or data.shape[1] != width:
             raise InputError(f"{bits}-bit codes need an (n, {width}) array of bytes, got shape {data.shape}")
-        padded = np.zeros((len(data), -(-bits // WORD) * 8), dtype=np.uint8)
+        padded = np.zeros((len(data), width_of(bits) * 8), dtype=np.uint8)
         padded[:, :width] = data
         return cls(padded.view("<u8").astype(np.uint64, copy=False), bits)
 

@@ -67,7 +67,7 @@ def test_create_says_what_it_made(tmp_path: Path) -> None:
     assert card == {"index": str(tmp_path / "j"), "bits": 8, "ids": "int"}
     assert kh.Index.open(tmp_path / "j").ids_kind == "int"
     assert "is an index already" in refused("index", "create", tmp_path / "i", "--bits", 64)
-    assert "from 1 to 65535" in refused("index", "create", tmp_path / "k", "--bits", 0)
+    assert "from 1 to 512" in refused("index", "create", tmp_path / "k", "--bits", 0)
 
 
 def test_a_table_becomes_items(pets: Path) -> None:

@@ -11,7 +11,7 @@ from index.indexes import codes_of
 
 from kinhash import Index
 from kinhash.errors import InputError
-from kinhash.index import dedup
+from kinhash.index import scan_driver
 from kinhash.index.dedup import components, find_duplicates
 
 
@@ -36,7 +36,7 @@ def plainly(ids: list[Any], numbers: list[int], radius: int) -> tuple[list[Any],
 def test_equals_nested_loops(
     rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch, n: int, radius: int
 ) -> None:
-    monkeypatch.setattr(dedup, "_BLOCK", 16)
+    monkeypatch.setattr(scan_driver, "TILE", 16)
     numbers = rng.integers(0, 2**9, n).tolist()
     ids = np.array([f"{i:03d}" for i in range(n)], dtype=object)
     seen: list[tuple[int, int]] = []

@@ -183,12 +183,24 @@ def test_a_longer_database(device: str, rng: np.random.Generator, m: int) -> Non
         assert np.array_equal(hits.distances[query], best >> 40)
 
 
+def test_says_what_it_holds(device: str, rng: np.random.Generator) -> None:
+    index = GpuIndex(codes(rng, 10, 48), [device])
+    assert repr(index) == f"GpuIndex(n=10, bits=48, devices=['{device}'])"
+
+
 def test_arguments_are_checked(device: str, rng: np.random.Generator) -> None:
     index = GpuIndex(codes(rng, 10, 48), [device])
     with pytest.raises(InputError, match="48"):
         index.search(codes(rng, 1, 64), 1)
-    with pytest.raises(InputError, match="words of 64 bits"):
-        GpuIndex([(codes(rng, 10, 48).words, 0)], [device]).search(codes(rng, 1, 65), 1)
+    chunks = [(codes(rng, 10, 48).words, 0)]
+    with pytest.raises(InputError, match="48 bits and the database 64"):
+        GpuIndex(chunks, [device]).search(codes(rng, 1, 48), 1)
+    assert len(GpuIndex(chunks, [device], bits=48).search(codes(rng, 1, 48), 1)) == 1
+    for bits in (0, True, 48.0, 65):
+        with pytest.raises(InputError):
+            GpuIndex(chunks, [device], bits=bits)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="48 bits, and bits is 64"):
+        GpuIndex(codes(rng, 10, 48), [device], bits=64)
     for k in (0, 11, True):
         with pytest.raises(InputError):
             index.search(codes(rng, 1, 48), k)

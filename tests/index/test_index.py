@@ -71,7 +71,13 @@ def test_mistakes_are_named_and_change_nothing(
 
 @pytest.mark.parametrize(
     ("bits", "ids", "message"),
-    [(0, None, "from 1 to 65535"), (True, None, "whole number of bits"), (8, "text", '"int", "str" or None')],
+    [
+        (0, None, "from 1 to 512"),
+        (True, None, "whole number of bits"),
+        (513, None, "from 1 to 512"),
+        (1024, None, "from 1 to 512"),
+        (8, "text", '"int", "str" or None'),
+    ],
 )
 def test_an_index_that_cannot_be(tmp_path: Path, bits: Any, ids: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):

@@ -247,7 +247,7 @@ def test_bad_input_says_what_is_wrong(rng: Generator) -> None:
         MultiIndex(codes.words)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="at least one code"):
         MultiIndex(codes[:0])
-    with pytest.raises(InputError, match="up to 512 bits"):
+    with pytest.raises(InputError, match="at most 512 bits"):
         MultiIndex(make("uniform", 5, 513, rng))
     for tables in (0, True, 2.0, 2, 65):
         with pytest.raises(InputError, match="tables"):

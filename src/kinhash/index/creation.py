@@ -5,10 +5,9 @@ from __future__ import annotations
 from contextlib import suppress
 from pathlib import Path
 
-import numpy as np
-
-from kinhash.codes import WORD, Codes
+from kinhash.arrays import is_whole
 from kinhash.errors import InputError, StorageError
+from kinhash.index.checks import LONGEST
 from kinhash.index.head import NAME, create_head
 from kinhash.index.layout import Layout
 from kinhash.index.manifest import create_manifest
@@ -50,7 +49,7 @@ def _remove(path: Path, existed: bool) -> None:
 
 
 def _checked_bits(bits: int) -> int:
-    """Whatever `Codes` accepts."""
-    if isinstance(bits, bool) or not isinstance(bits, int | np.integer) or not 1 <= bits <= 65535:
-        raise InputError(f"a code length is a whole number of bits from 1 to 65535, got {bits!r}")
-    return Codes(np.empty((0, -(-int(bits) // WORD)), dtype=np.uint64), int(bits)).bits
+    """Whatever can be searched."""
+    if not is_whole(bits) or not 1 <= bits <= LONGEST:
+        raise InputError(f"a code length is a whole number of bits from 1 to {LONGEST}, got {bits!r}")
+    return int(bits)

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinhash.codes import Codes
-from kinhash.index.results import IdArray
-from kinhash.index.scan import checked_radius, within
+from kinhash.index.checks import checked_radius
+from kinhash.index.results import IdArray, joined_pairs
+from kinhash.index.scan import pair_blocks
 
-Progress = Callable[[int, int], object]  # items compared with all later ones, items in all
-_BLOCK = 2048
+Announce = Callable[[int, int], object]  # items compared with all later ones, items in all
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,22 +29,13 @@ class Duplicates:
     groups: list[IdArray]
 
 
-def find_duplicates(ids: IdArray, codes: Codes, radius: int, progress: Progress | None = None) -> Duplicates:
+def find_duplicates(ids: IdArray, codes: Codes, radius: int, progress: Announce | None = None) -> Duplicates:
     """Compare every code with all later ones; `ids` ascend."""
     checked_radius(radius, codes.bits)
-    left, right, distances = [_none()], [_none()], [np.empty(0, dtype=np.int32)]
-    for first in range(0, len(codes), _BLOCK):
-        block = codes[first : first + _BLOCK]
-        hits = within(block, [(codes.words[first:], first)], radius)
-        owner = np.repeat(np.arange(first, first + len(block)), np.diff(hits.offsets))
-        later = owner < hits.positions
-        left.append(owner[later])
-        right.append(hits.positions[later])
-        distances.append(hits.distances[later])
-        if progress is not None:
-            progress(first + len(block), len(codes))
-    a, b = np.concatenate(left), np.concatenate(right)
-    return Duplicates(ids[a], ids[b], np.concatenate(distances), [ids[rows] for rows in components(a, b)])
+    blocks = pair_blocks(codes, radius, progress=progress) if len(codes) else ()
+    pairs = joined_pairs(blocks)
+    groups = [ids[rows] for rows in components(pairs.left, pairs.right)]
+    return Duplicates(ids[pairs.left], ids[pairs.right], pairs.distances, groups)
 
 
 def components(left: NDArray[np.int64], right: NDArray[np.int64]) -> list[NDArray[np.int64]]:
@@ -63,7 +54,3 @@ def components(left: NDArray[np.int64], right: NDArray[np.int64]) -> list[NDArra
     order = np.argsort(label, kind="stable")
     starts = np.flatnonzero(np.diff(label[order], prepend=-1))
     return np.split(rows[order], starts[1:]) if len(rows) else []
-
-
-def _none() -> NDArray[np.int64]:
-    return np.empty(0, dtype=np.int64)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from kinhash.index.filter_columns import Mask, passing, value_range
 from kinhash.index.filters import Compare, Filter
 from kinhash.index.metadata import MetaColumn
-from kinhash.index.scan import compiled
+from kinhash.kernels.jit import compiled
 from kinhash.kernels.threads import available_threads
 
 SPARSE = 16  # rows instead of a mask where at most one in this many passes

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kinhash.codes import Codes
+from kinhash.arrays import is_whole
+from kinhash.codes import WORD, Codes, width_of
 from kinhash.errors import InputError
-from kinhash.index.hits import Hits, RaggedHits
-from kinhash.index.scan import checked_k, checked_radius
+from kinhash.index.checks import check_queries, checked_chunks, checked_k, checked_radius
+from kinhash.index.results import Hits, RaggedHits, joined_offsets, joined_order
 from kinhash.kernels import gpu_nearest, gpu_plain, gpu_within
 from kinhash.kernels.gpu_graph import Replays
-from kinhash.kernels.gpu_shard import ROW_BITS, ROW_MASK, checked_devices, has_kernels, is_tensor, upload
+from kinhash.kernels.gpu_shard import ROW_BITS, ROW_MASK, checked_devices, has_kernels, upload
 from kinhash.kernels.threads import map_blocks
 
 
@@ -24,15 +25,18 @@ class GpuIndex:
     The database is `Codes`, or chunks (words, position of the first row) in ascending order of position; words
     are (n, width) uint64 arrays, or int64 tensors that may already be on a GPU. They are copied. Every device takes an
     equal share of the rows; answers are those of one stable sort by (distance, position), on one device or on ten.
-    Codes have at most 512 bits. Without Triton, and on a 'cpu' that is named, torch alone gives the same answers later.
+    `bits` says how long codes in chunks are, by default as long as their words. Without Triton, and on a 'cpu' that is
+    named, torch alone gives the same answers later.
     """
 
     def __init__(
-        self, database: Codes | Sequence[tuple[Any, int]], devices: Sequence[object] | None = None
+        self,
+        database: Codes | Sequence[tuple[Any, int]],
+        devices: Sequence[object] | None = None,
+        *,
+        bits: int | None = None,
     ) -> None:
-        self.bits = database.bits if isinstance(database, Codes) else None
-        chunks = [(database.words, 0)] if isinstance(database, Codes) else list(database)
-        chunks, self._width = _checked(chunks)
+        self.bits, chunks = _checked(database, bits)
         used = checked_devices(devices)
         lengths = [len(words) for words, _ in chunks]
         self._starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)  # first row of every chunk
@@ -49,6 +53,9 @@ class GpuIndex:
     def __len__(self) -> int:
         return int(self._starts[-1])
 
+    def __repr__(self) -> str:
+        return f"GpuIndex(n={len(self)}, bits={self.bits}, devices={self.devices})"
+
     @property
     def devices(self) -> list[str]:
         """The device of every shard."""
@@ -56,7 +63,7 @@ class GpuIndex:
 
     def search(self, queries: Codes, k: int) -> Hits:
         """The k codes nearest to every query, ties in position order."""
-        self._check(queries)
+        check_queries(queries, self.bits)
         checked_k(k, len(self), filtered=False)
         parts: list[NDArray[np.int64]] = [np.empty(0, np.int64)] * len(self._shards)
 
@@ -78,7 +85,7 @@ class GpuIndex:
 
     def within(self, queries: Codes, radius: int) -> RaggedHits:
         """Every code at Hamming distance <= radius of every query, in (distance, position) order."""
-        self._check(queries)
+        check_queries(queries, self.bits)
         checked_radius(radius, queries.bits)
         parts: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = [_NO_KEYS] * len(self._shards)
 
@@ -92,13 +99,6 @@ class GpuIndex:
         offsets, keys = merged_ragged(parts)
         return RaggedHits(offsets, self._positions(keys & ROW_MASK), (keys >> ROW_BITS).astype(np.int32))
 
-    def _check(self, queries: Codes) -> None:
-        if queries.words.shape[1] != self._width or self.bits not in (None, queries.bits):
-            stored = f"{self.bits} bits" if self.bits else f"{self._width} words of 64 bits"
-            raise InputError(
-                f"the queries have {queries.bits} bits and the database {stored}: encode both alike"
-            )
-
     def _positions(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """Positions of rows: chunks may leave gaps between them."""
         chunk = np.searchsorted(self._starts, rows, side="right") - 1
@@ -106,6 +106,7 @@ class GpuIndex:
         return positions
 
 
+_TYPES = ("uint64", "torch.int64")
 _NO_KEYS = (np.empty(0, np.int64), np.empty(0, np.int64))
 
 
@@ -120,34 +121,26 @@ def merged_ragged(
     parts: Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]],
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Offsets and keys in (query, key) order, of every shard's (counts by query, keys)."""
-    counts = np.sum([count for count, _ in parts], axis=0, dtype=np.int64)
-    offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
-    keys = np.concatenate([keys for _, keys in parts])
+    counts, keys = [count for count, _ in parts], np.concatenate([keys for _, keys in parts])
     if len(parts) > 1:
-        query = np.concatenate([np.repeat(np.arange(len(count)), count) for count, _ in parts])
-        keys = keys[np.lexsort((keys, query))]
-    return offsets, keys
+        keys = keys[joined_order(counts, keys)]
+    return joined_offsets(counts), keys
 
 
-def _checked(chunks: Sequence[tuple[Any, int]]) -> tuple[list[tuple[Any, int]], int]:
-    """The chunks that hold rows, and the words of a code; or an error that says what is wrong with them."""
-    chunks = [(words, base) for words, base in chunks if len(words)]
-    if not chunks:
-        raise InputError("the database is empty: add codes before searching")
-    width = chunks[0][0].shape[-1]
-    end = 0
-    for words, base in chunks:
-        wanted = "torch.int64" if is_tensor(words) else "uint64"
-        if str(words.dtype) != wanted or words.ndim != 2 or words.shape[1] != width:
-            raise InputError(
-                f"a chunk is an (n, {width}) {wanted} array, got shape {tuple(words.shape)} of {words.dtype}"
-            )
-        if base < end:
-            raise InputError(f"chunk at position {base} begins before {end}, where the one before it ends")
-        end = base + len(words)
-    if not 1 <= width <= 8:
-        raise InputError(f"codes on a GPU have at most 512 bits, got {64 * width}")
-    return chunks, width
+def _checked(
+    database: Codes | Sequence[tuple[Any, int]], bits: int | None
+) -> tuple[int, list[tuple[Any, int]]]:
+    """The length of the codes and the chunks that hold rows."""
+    if isinstance(database, Codes):
+        if bits not in (None, database.bits):
+            raise InputError(f"these codes have {database.bits} bits, and bits is {bits!r}: leave it out")
+        bits, database = database.bits, [(database.words, 0)]
+    whole = next((words for words, _ in database if len(words)), np.empty((0, 1)))
+    if bits is None:
+        bits = WORD * int(whole.shape[-1])
+    if not is_whole(bits) or bits < 1:
+        raise InputError(f"bits is a positive whole number, got {bits!r}")
+    return int(bits), checked_chunks(database, width_of(bits), _TYPES)
 
 
 def _between(chunks: Sequence[tuple[Any, int]], lo: int, hi: int) -> list[Any]:

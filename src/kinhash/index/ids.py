@@ -7,6 +7,7 @@ keys (a hash of the id) beside the row of each key. Two ids with one key are tol
 
 from __future__ import annotations
 
+import itertools
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -14,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kinhash.arrays import is_whole
 from kinhash.errors import InputError
 from kinhash.index.storage import NewColumn, Readable
 from kinhash.index.strings import StoredStrings, Strings
@@ -28,7 +30,7 @@ def kind_of(ids: Ids) -> str:
 
 def checked_ids(ids: Any) -> Ids:
     """A batch of ids as int64 or as a list of str; a single id is a batch of one. Repeats are not looked for."""
-    if isinstance(ids, str | int | np.integer) and not isinstance(ids, bool):
+    if isinstance(ids, str) or is_whole(ids):
         ids = [ids]
     if isinstance(ids, range):
         ids = np.arange(ids.start, ids.stop, ids.step)
@@ -91,7 +93,10 @@ def check_distinct(ids: Ids) -> None:
     raise InputError(f"id {repeated!r} occurs twice in one call: every id names one item")
 
 
-def ascends(ids: NDArray[np.int64]) -> bool:
+def ascends(ids: NDArray[np.int64] | Strings) -> bool:
+    """Whether every id is greater than the one before it."""
+    if isinstance(ids, Strings):
+        return all(a < b for a, b in itertools.pairwise(ids.to_list()))
     return bool((ids[1:] > ids[:-1]).all())
 
 

@@ -8,13 +8,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
+from kinhash.arrays import is_whole
 from kinhash.codes import Codes
 from kinhash.errors import InputError, KinhashError, StorageError
-from kinhash.index import merging
+from kinhash.index import queries as asked
 from kinhash.index.creation import create_index
-from kinhash.index.dedup import Duplicates, Progress, find_duplicates
+from kinhash.index.dedup import Announce, Duplicates, find_duplicates
 from kinhash.index.filters import Where, parse_filter
 from kinhash.index.ids import check_distinct, checked_ids
 from kinhash.index.results import IdArray, IdHits, Items, RaggedIdHits
@@ -74,7 +73,7 @@ class Index:
         return len(self._snapshot())
 
     def __contains__(self, name: object) -> bool:
-        if isinstance(name, bool) or not isinstance(name, str | int | np.integer) or name == "":
+        if not (is_whole(name) or isinstance(name, str)) or name == "":
             return False
         return bool(self._snapshot().locate(checked_ids(name))[0][0] >= 0)
 
@@ -90,22 +89,22 @@ class Index:
 
         k above the number of items that pass is an error; with `fewer=True` all of them are returned then.
         """
-        return merging.search(self._snapshot(), queries, k, _filter(where), fewer)
+        return asked.search(self._snapshot(), queries, k, _filter(where), fewer)
 
     def within(self, queries: Codes, radius: int, where: Where | None = None) -> RaggedIdHits:
         """Every item at Hamming distance <= radius of every query, in (distance, id) order."""
-        return merging.within(self._snapshot(), queries, radius, _filter(where))
+        return asked.within(self._snapshot(), queries, radius, _filter(where))
 
     def count(self, where: Where | None = None) -> int:
         """How many items pass a filter."""
-        return merging.count(self._snapshot(), _filter(where))
+        return asked.count(self._snapshot(), _filter(where))
 
     def items(self, where: Where | None = None) -> tuple[IdArray, Codes]:
         """Ids and codes of all items, or of those that pass, in id order; `get` has their metadata."""
-        return merging.everything(self._snapshot(), _filter(where))
+        return asked.everything(self._snapshot(), _filter(where))
 
     def dedup(
-        self, radius: int, where: Where | None = None, *, progress: Progress | None = None
+        self, radius: int, where: Where | None = None, *, progress: Announce | None = None
     ) -> Duplicates:
         """All pairs of items within a radius and the groups that they form; `progress` is called with (done, items)."""
         return find_duplicates(*self.items(where), radius, progress)

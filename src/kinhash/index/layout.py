@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from kinhash.codes import width_of
+
 
 @dataclass(frozen=True)
 class SegmentEntry:
@@ -27,7 +29,7 @@ class Layout:
     @property
     def width(self) -> int:
         """Words of a code."""
-        return -(-self.bits // 64)
+        return width_of(self.bits)
 
 
 @dataclass(frozen=True)

@@ -12,13 +12,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from kinhash.arrays import is_whole
 from kinhash.codes import Codes
 from kinhash.errors import InputError
 from kinhash.index import scan
-from kinhash.index.hits import Hits, RaggedHits
+from kinhash.index.checks import check_length, check_queries, checked_k, checked_radius
+from kinhash.index.results import Hits, RaggedHits
+from kinhash.kernels.jit import compiled
 from kinhash.kernels.threads import map_blocks
 
-_LONGEST = 512  # bits
 _MOST = 1 << 32  # codes that a 32-bit number tells apart
 
 
@@ -50,7 +52,7 @@ class MultiIndex:
         _check(codes, tables)
         self.codes = codes
         self._lean = lean
-        if scan.compiled():
+        if compiled():
             from kinhash.index.multi_index_plan import make_plan
             from kinhash.index.multi_index_tables import build_tables
 
@@ -61,17 +63,22 @@ class MultiIndex:
         return len(self.codes)
 
     def __repr__(self) -> str:
-        return f"MultiIndex(n={len(self)}, bits={self.codes.bits}, tables={self.tables})"
+        return f"MultiIndex(n={len(self)}, bits={self.bits}, tables={self.tables})"
+
+    @property
+    def bits(self) -> int:
+        """Length of the codes."""
+        return self.codes.bits
 
     @property
     def tables(self) -> int:
         """How many tables there are; none where Numba's compiler is switched off, and the scan answers."""
-        return len(self._plan.keys) if scan.compiled() else 0
+        return len(self._plan.keys) if compiled() else 0
 
     @property
     def nbytes(self) -> int:
         """Bytes of the tables and of the codes."""
-        arrays = self._tables if scan.compiled() else (self.codes.words,)
+        arrays = self._tables if compiled() else (self.codes.words,)
         return sum(array.nbytes for array in arrays)
 
     def search(self, queries: Codes, k: int, *, threads: int | None = None) -> Hits:
@@ -86,8 +93,8 @@ class MultiIndex:
         self, queries: Codes, k: int, *, threads: int | None = None, bounded: bool = True
     ) -> tuple[Hits, Costs]:
         """`search`, and what it read. With `bounded=False` no query falls back to the scan, whatever it costs."""
-        self._check_queries(queries)
-        scan.checked_k(k, len(self), filtered=False)
+        check_queries(queries, self.bits)
+        checked_k(k, len(self), filtered=False)
         if self._scans_at_once(len(queries), bounded):
             return scan.k_nearest(queries, self.codes, k, threads=threads), _all_scanned(len(queries))
         from kinhash.index import multi_index_driver
@@ -108,8 +115,8 @@ class MultiIndex:
         self, queries: Codes, radius: int, *, threads: int | None = None, bounded: bool = True
     ) -> tuple[RaggedHits, Costs]:
         """`within`, and what it read. With `bounded=False` no query falls back to the scan, whatever it costs."""
-        self._check_queries(queries)
-        scan.checked_radius(radius, queries.bits)
+        check_queries(queries, self.bits)
+        checked_radius(radius, queries.bits)
         if self._scans_at_once(len(queries), bounded):
             return scan.within(queries, self.codes, radius, threads=threads), _all_scanned(len(queries))
         from kinhash.index import multi_index_driver
@@ -126,7 +133,7 @@ class MultiIndex:
     def _distinct(self, queries: Codes, costs: Costs, threads: int | None) -> NDArray[np.int64]:
         """How many different codes the buckets looked up hold."""
         met = np.full(len(queries), len(self), dtype=np.int64)
-        if scan.compiled():
+        if compiled():
             from kinhash.kernels.multi_count import count_met
 
             def count(start: int, stop: int) -> None:
@@ -138,16 +145,11 @@ class MultiIndex:
 
     def _scans_at_once(self, m: int, bounded: bool) -> bool:
         """Without the compiler, and where the whole batch costs the scan less than a call does."""
-        if not scan.compiled():
+        if not compiled():
             return True
         from kinhash.index.multi_index_plan import worth_it
 
         return bounded and not worth_it(len(self), self.codes.words.shape[1], m)
-
-    def _check_queries(self, queries: Codes) -> None:
-        if not isinstance(queries, Codes):
-            raise InputError(f"queries are Codes, got {type(queries).__name__}; see Codes.from_logits")
-        scan.checked_chunks(queries, self.codes)
 
 
 def candidates_per_query(
@@ -179,15 +181,12 @@ def _check(codes: Codes, tables: int | None) -> None:
         raise InputError(f"a MultiIndex holds Codes, got {type(codes).__name__}; see Codes.from_logits")
     if len(codes) == 0:
         raise InputError("a MultiIndex needs at least one code: the set is empty")
-    if codes.bits > _LONGEST:
-        raise InputError(
-            f"a MultiIndex takes codes of up to {_LONGEST} bits, these have {codes.bits}: use the scan"
-        )
+    check_length(codes.bits)
     if len(codes) > _MOST - 2:
         raise InputError(f"a MultiIndex holds fewer than {_MOST} codes, got {len(codes)}: split them")
     if tables is None:
         return
-    if isinstance(tables, bool) or not isinstance(tables, int | np.integer) or tables < 1:
+    if not is_whole(tables) or tables < 1:
         raise InputError(f"tables is a positive whole number, got {tables!r}")
     fewest = -(-codes.bits // 26)
     if not fewest <= tables <= codes.bits:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinhash.codes import Codes
-from kinhash.index.hits import RaggedHits
+from kinhash.index.results import RaggedHits
 from kinhash.kernels.multi_best import NUMBER, SHIFT
 from kinhash.kernels.multi_search import COUNTED, Prices, Tables, search_nearest, search_within
 from kinhash.kernels.threads import available_threads, map_blocks

@@ -12,7 +12,7 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
-from kinhash.codes import Codes
+from kinhash.codes import Codes, width_of
 from kinhash.index import scan
 from kinhash.kernels.multi_probe import GROUP
 from kinhash.kernels.multi_search import Prices
@@ -20,10 +20,11 @@ from kinhash.kernels.multi_search import Prices
 Keys = list[NDArray[np.int64]]
 
 # nanoseconds, measured by benchmarks/multi_index.py on the machine that its results name; ratios are what matters
-WAIT, PROBE, ENTRY, LEAN_ENTRY, CODE = 1000.0, 17.0, 0.65, 8.0, 10.0  # WAIT: per group of probes
-_COMPARED = 0.05  # share of the entries whose codes are read, where signatures are kept
+WAIT, PROBE, ENTRY, LEAN_ENTRY, CODE = 850.0, 17.0, 0.65, 8.0, 7.0  # WAIT: per group of probes
+_KEY = 170.0  # what every word of a code adds to WAIT: keys are put together from its bytes
+_FAR = 3.5  # what every word adds to CODE where codes do not stay in the cache
 # the scan, per word: in a large batch; what a single query adds; the same where codes stay in the cache
-_SCAN_MANY, _SCAN_ONE, _SCAN_CACHED = 0.026, 0.26, 0.09
+_SCAN_MANY, _SCAN_ONE, _SCAN_CACHED = 0.026, 0.2, 0.09
 _CACHE = 1 << 24  # bytes
 _FREE = 0.06  # share of the scan's price that a search may spend before it asks which is cheaper
 
@@ -38,7 +39,7 @@ _LONGEST, _SHORTEST = 26, 6  # bits of a key
 def worth_it(n: int, width: int, batch: int) -> bool:
     """Whether the scan takes long enough for probes to be tried first."""
     scanned = scan_price(n, width, batch)
-    return batch * scanned > _SMALL and _FREE * scanned > WAIT
+    return batch * scanned > _SMALL and _FREE * scanned > wait_price(width)
 
 
 @dataclass(frozen=True)
@@ -55,12 +56,13 @@ class Plan:
 
     def prices(self, n: int, batch: int, *, lean: bool, bounded: bool) -> Prices:
         """What a search among n codes costs in a batch; not bounded: the scan is never asked."""
-        scanned = scan_price(n, -(-self.bits // 64), batch) if bounded else np.inf
+        width = width_of(self.bits)
+        scanned = scan_price(n, width, batch) if bounded else np.inf
         return Prices(
-            WAIT,
+            wait_price(width),
             PROBE,
-            LEAN_ENTRY if lean else ENTRY,
-            0.0 if lean else CODE,
+            _lean_price(n, width) if lean else ENTRY,
+            0.0 if lean else code_price(n, width),
             scanned,
             _FREE * scanned,
             self.rounds,
@@ -70,8 +72,27 @@ class Plan:
 
 def scan_price(n: int, width: int, batch: int) -> float:
     """Nanoseconds per query that the scan of n codes takes in a batch of this size."""
-    one = _SCAN_CACHED if 8 * n * width <= _CACHE else _SCAN_ONE
+    one = _SCAN_CACHED if _stays_in_cache(n, width) else _SCAN_ONE
     return n * width * (_SCAN_MANY + one / max(1, batch))
+
+
+def wait_price(width: int) -> float:
+    """Nanoseconds of a group of probes, whatever it holds."""
+    return WAIT + _KEY * width
+
+
+def code_price(n: int, width: int) -> float:
+    """Nanoseconds to read a code and take its distance."""
+    return CODE if _stays_in_cache(n, width) else CODE + _FAR * width
+
+
+def _lean_price(n: int, width: int) -> float:
+    """Nanoseconds of an entry whose code is read at once."""
+    return LEAN_ENTRY + code_price(n, width) - code_price(n, 1)
+
+
+def _stays_in_cache(n: int, width: int) -> bool:
+    return 8 * n * width <= _CACHE
 
 
 def make_plan(codes: Codes, tables: int | None, *, lean: bool, threads: int | None) -> Plan:
@@ -82,12 +103,13 @@ def make_plan(codes: Codes, tables: int | None, *, lean: bool, threads: int | No
     unlike = _correlations(bits[:, useful]) ** 2
     queries = _spaced(sample, _ASKED)
     radii = scan.k_nearest(queries, codes, min(_K + 1, len(codes)), threads=threads).distances[:, -1]
+    price = _entry_price(bits, queries.to_bits(), useful, radii, len(codes), lean=lean)
     scanned = scan_price(len(codes), codes.words.shape[1], 1000)
     best: tuple[float, Keys, NDArray[np.float64], NDArray[np.float64]] | None = None
     for number in [min(tables, len(useful))] if tables else _numbers(len(useful), len(codes)):
         keys = [useful[key] for key in spread(unlike, number)]
         entries = _expected_entries(bits, queries.to_bits(), keys, codes.bits, len(codes))
-        prices = _cumulative(keys, entries, lean=lean)
+        prices = _cumulative(keys, entries, wait_price(codes.words.shape[1]), price)
         far, near = np.minimum(prices[radii + 1], scanned).mean(), prices[min(_NEAR, codes.bits) + 1]
         cost = float(far + min(near, scanned))
         if best is None or cost < best[0]:
@@ -179,12 +201,29 @@ def _expected_entries(
     return entries
 
 
-def _cumulative(keys: Keys, entries: NDArray[np.float64], *, lean: bool) -> NDArray[np.float64]:
+def _entry_price(
+    sample: NDArray[np.bool_],
+    queries: NDArray[np.bool_],
+    useful: NDArray[np.int64],
+    radii: NDArray[np.int32],
+    n: int,
+    *,
+    lean: bool,
+) -> float:
+    """Nanoseconds of an entry: signatures nearer than the neighbours sought do not spare the look at the code."""
+    width = width_of(sample.shape[1])
+    if lean:
+        return _lean_price(n, width)
+    signature = useful[np.linspace(0, len(useful) - 1, min(32, len(useful))).astype(np.int64)]
+    differ = np.stack([(sample[:, signature] != query[signature]).sum(axis=1) for query in queries])
+    return float(ENTRY + (differ <= radii[:, None]).mean() * code_price(n, width))
+
+
+def _cumulative(keys: Keys, entries: NDArray[np.float64], wait: float, entry: float) -> NDArray[np.float64]:
     """Expected cost of all rounds before each one."""
-    entry = LEAN_ENTRY if lean else ENTRY + _COMPARED * CODE
     probes = np.array([float(comb(len(keys[t % len(keys)]), t // len(keys))) for t in range(len(entries))])
     return np.concatenate(
-        [[0.0], np.cumsum(np.ceil(probes / GROUP) * WAIT + probes * PROBE + entries * entry)]
+        [[0.0], np.cumsum(np.ceil(probes / GROUP) * wait + probes * PROBE + entries * entry)]
     )
 
 

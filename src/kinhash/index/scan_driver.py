@@ -13,7 +13,7 @@ from kinhash.index.scan_runs import Run, Runs
 from kinhash.index.scan_threads import Crew, Piece
 from kinhash.kernels.scan import scan_few, scan_one
 from kinhash.kernels.scan_batch import pays, scan_batch
-from kinhash.kernels.scan_gather import count_distances
+from kinhash.kernels.scan_counts import count_distances
 from kinhash.kernels.selection import (
     Selection,
     finish,
@@ -26,6 +26,7 @@ from kinhash.kernels.sliced import BLOCK
 
 Answer = tuple[NDArray[np.int64], NDArray[np.int32]]
 Ragged = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]
+PairBlock = tuple[int, NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]
 
 TILE = 512  # queries that share one pass over the codes; what they hold stays in the cache
 _ROOM = 1 << 26  # bytes for what the queries of a tile hold
@@ -116,8 +117,10 @@ def _within_tile(
     return places[:, -1].copy(), rows, distances
 
 
-def pair_blocks(words: NDArray[np.uint64], bits: int, radius: int, threads: int | None) -> Iterator[Ragged]:
-    """(left, right, distance) rows of every pair: each tile of codes against itself and what follows."""
+def pair_blocks(
+    words: NDArray[np.uint64], bits: int, radius: int, threads: int | None
+) -> Iterator[PairBlock]:
+    """(left rows done, left, right, distance) of every pair: each tile of codes against itself and what follows."""
     with Crew(threads) as crew:
         for first in range(0, len(words), TILE):
             part, rest = words[first : first + TILE], words[first:]
@@ -125,7 +128,7 @@ def pair_blocks(words: NDArray[np.uint64], bits: int, radius: int, threads: int 
             ends, right, distances = _within_tile(part, bits, runs, radius, crew)
             left = np.repeat(np.arange(first, first + len(part)), np.diff(ends, prepend=0))
             later = left < right
-            yield left[later], right[later], distances[later]
+            yield first + len(part), left[later], right[later], distances[later]
 
 
 def distance_histogram(queries: Codes, runs: Runs, threads: int | None) -> NDArray[np.int64]:

@@ -18,7 +18,7 @@ from kinhash.errors import FormatError, InputError
 from kinhash.index.filter_columns import Mask
 from kinhash.index.filter_rows import passing_rows
 from kinhash.index.filters import Filter
-from kinhash.index.ids import Id, SegmentIds, concat_ids, id_columns, keys_of, order_of
+from kinhash.index.ids import Id, SegmentIds, ascends, concat_ids, id_columns, keys_of, order_of
 from kinhash.index.metadata import MetaColumn, StoredMetadata, metadata_columns
 from kinhash.index.metadata_merge import concat_metadata, take_metadata
 from kinhash.index.storage import ArrayColumn, NewColumn, Readable, SegmentFile, write_segment
@@ -51,7 +51,7 @@ class Content:
 
     def ordered(self) -> Content:
         """The same items in ascending order of their ids; nothing is copied where they are so already."""
-        if isinstance(self.ids, Strings) or not (self.ids[1:] > self.ids[:-1]).all():
+        if isinstance(self.ids, Strings) or not ascends(self.ids):
             order = order_of(self.ids)
             if (order[1:] < order[:-1]).any():
                 return self.take(order)

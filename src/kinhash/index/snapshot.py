@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kinhash.codes import Codes
+from kinhash.codes import Codes, width_of
 from kinhash.errors import NotFoundError
+from kinhash.index.checks import Allowed
 from kinhash.index.filters import Filter
-from kinhash.index.hits import Hits, RaggedHits
 from kinhash.index.ids import Id, Ids, as_array, kind_of
 from kinhash.index.metadata import Metadata
-from kinhash.index.results import IdArray, Items
-from kinhash.index.scan import Allowed, k_nearest, within
+from kinhash.index.results import Hits, IdArray, Items, RaggedHits
+from kinhash.index.scan import k_nearest, within
 from kinhash.index.segment import Segment
 
 Rows = NDArray[np.int64]
@@ -156,7 +156,7 @@ class Snapshot:
         if len(unknown):
             more = f" and {len(unknown) - 1} more are" if len(unknown) > 1 else " is"
             raise NotFoundError(f"id {ids[unknown[0]]!r}{more} not in the index")
-        words = np.empty((len(ids), -(-self.bits // 64)), dtype=np.uint64)
+        words = np.empty((len(ids), width_of(self.bits)), dtype=np.uint64)
         metadata: list[Metadata] = [{} for _ in range(len(ids))]
         for number in np.unique(which):
             mine = np.flatnonzero(which == number)

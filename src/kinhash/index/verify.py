@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kinhash.codes import Codes
 from kinhash.errors import FormatError, InputError
 from kinhash.index.head import Head
+from kinhash.index.ids import ascends
 from kinhash.index.segment import StoredSegment
 from kinhash.index.snapshot import Snapshot
 from kinhash.index.sqlite_files import fingerprint
 from kinhash.index.storage import SegmentFile
-from kinhash.index.strings import Strings
 from kinhash.index.view import View
 
 _ATTEMPTS = 5
@@ -72,16 +70,9 @@ def _verify_segment(segment: StoredSegment, bits: int) -> int:
         raise FormatError(f"{path} is damaged: {error}") from error
     if len(segment.words()) != segment.rows:
         raise FormatError(f"{path} is damaged: it has {len(segment.words())} codes for {segment.rows} items")
-    if not _ascends(segment.ids.all()):
+    if not ascends(segment.ids.all()):
         raise FormatError(f"{path} is damaged: its ids do not ascend")
     return size
-
-
-def _ascends(ids: NDArray[np.int64] | Strings) -> bool:
-    if not isinstance(ids, Strings):
-        return bool((ids[1:] > ids[:-1]).all())
-    texts = ids.to_list()
-    return all(a < b for a, b in itertools.pairwise(texts))
 
 
 def _check_distinct(view: View, snapshot: Snapshot) -> None:

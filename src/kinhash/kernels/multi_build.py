@@ -11,6 +11,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from kinhash.codes import width_of
 from kinhash.kernels.multi_vector import signed
 from kinhash.kernels.vector import prefetch, word_at
 
@@ -21,7 +22,7 @@ _BYTE = np.uint64(0xFF)
 
 def byte_lookup(bits: int, key: NDArray[np.int64], signature: NDArray[np.int64]) -> NDArray[np.uint64]:
     """What every byte of a code adds to (signature << 32) + key, whose bits are those numbered by the arguments."""
-    lookup = np.zeros((8 * (-(-bits // 64)), 256), dtype=np.uint64)
+    lookup = np.zeros((8 * width_of(bits), 256), dtype=np.uint64)
     values = np.arange(256, dtype=np.uint64)
     for start, chosen in ((0, key), (32, signature)):
         for place, bit in enumerate(chosen):

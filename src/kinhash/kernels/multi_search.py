@@ -188,9 +188,9 @@ def _search(
             entries = ask_for_entries(r, total)
             left -= total
             spent += p.group + total * p.probe + entries * p.entry
-            certain = (
-                0.0 if final or best[0] < worst else entries * p.code
-            )  # before k are found, every code is compared
+            certain = 0.0
+            if not final and best[0] >= worst:  # before k are found, nothing spares the look at a code
+                certain = min(entries, max(HELD, best.shape[0])) * p.code
             if _too_dear(p, spent + certain, done, 1 - left / patterns, needed):
                 return _DEAR
             counted[PROBES] += total

@@ -1,4 +1,4 @@
-"""Codes that pass a filter, copied together; and counts of distances."""
+"""Codes that pass a filter, copied together."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from kinhash.kernels.bits import popcount64
 from kinhash.kernels.scan_walk import passes
-from kinhash.kernels.vector import bytes_set, number_at, prefetch, put, trailing_zeros, word_at
+from kinhash.kernels.vector import bytes_set, number_at, prefetch, put, trailing_zeros
 
 _TOP = np.uint64(1 << 63)
 _AHEAD = 24  # rows
@@ -52,15 +51,3 @@ def gather(address: int, base: int, rows: NDArray[np.int64], out: int, width: in
         at, to = address + 8 * width * (rows[i] - base), out + 8 * width * i
         for w in range(width):
             put(to + 8 * w, number_at(at + 8 * w))
-
-
-@njit(cache=True, nogil=True)
-def count_distances(query: NDArray[np.uint64], address: int, count: int, out: NDArray[np.int64]) -> None:
-    """Add the distances of a query to `count` codes into `out` (4, bits + 1): four rows, so that equal
-    neighbours do not wait for each other's counter."""
-    width = query.shape[0]
-    for i in range(count):
-        total = 0
-        for w in range(width):
-            total += popcount64(query[w] ^ word_at(address + 8 * (width * i + w)))
-        out[i & 3, total] += 1

@@ -68,11 +68,11 @@ def histogram(queries: NDArray[np.uint64], words: NDArray[np.uint64], bits: int)
 
 def pair_blocks(
     words: NDArray[np.uint64], bits: int, radius: int, threads: int | None
-) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]]:
-    """(left, right, distance) rows of every pair within `radius`, some left codes at a time."""
+) -> Iterator[tuple[int, NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]]:
+    """(left rows done, left, right, distance) of every pair within `radius`, some left codes at a time."""
     rows = np.arange(len(words))
     step = max(1, _TILE // max(1, len(words)))
     for start in range(0, len(words), step):
         left, right, d = within(words[start : start + step], words, rows, radius)
         later = left + start < right
-        yield left[later] + start, right[later], d[later]
+        yield min(start + step, len(words)), left[later] + start, right[later], d[later]

@@ -1,21 +1,20 @@
-"""Answers of several runs as one answer, ordered by (distance, id)."""
+"""The queries of an index on disk: every run is asked, and the answers become one, ordered by (distance, id)."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kinhash.codes import Codes
-from kinhash.errors import InputError
+from kinhash.codes import Codes, width_of
+from kinhash.index.checks import Allowed, check_queries, checked_k, checked_radius
 from kinhash.index.filters import Filter
-from kinhash.index.results import IdArray, IdHits, RaggedIdHits
-from kinhash.index.scan import Allowed, checked_k, checked_radius
+from kinhash.index.results import IdArray, IdHits, RaggedIdHits, joined_offsets, joined_order
 from kinhash.index.snapshot import Run, Snapshot
 
 
 def search(snapshot: Snapshot, queries: Codes, k: int, where: Filter | None, fewer: bool) -> IdHits:
     """The k nearest items of every query. With `fewer`, all that pass where they are less than k."""
-    checked_queries(snapshot, queries)
+    check_queries(queries, snapshot.bits, "index")
     runs = _passing(snapshot, where)
     available = sum(count for _, _, count in runs)
     if fewer and available < k:
@@ -37,7 +36,7 @@ def search(snapshot: Snapshot, queries: Codes, k: int, where: Filter | None, few
 
 def within(snapshot: Snapshot, queries: Codes, radius: int, where: Filter | None) -> RaggedIdHits:
     """Every item within a radius of every query, in (distance, id) order."""
-    checked_queries(snapshot, queries)
+    check_queries(queries, snapshot.bits, "index")
     checked_radius(radius, snapshot.bits)
     runs = [(run, allowed) for run, allowed, count in _passing(snapshot, where) if count]
     if not runs or not len(queries):
@@ -48,12 +47,10 @@ def within(snapshot: Snapshot, queries: Codes, radius: int, where: Filter | None
     ids = np.concatenate([run.ids(hits.positions) for run, hits in found])
     distances = np.concatenate([hits.distances for _, hits in found])
     counts = [np.diff(hits.offsets) for _, hits in found]
-    offsets = np.concatenate([[0], np.cumsum(np.sum(counts, axis=0))]).astype(np.int64)
     if len(found) > 1:
-        query = np.concatenate([np.repeat(np.arange(len(queries)), count) for count in counts])
-        order = np.lexsort((ranks(ids), distances, query))
+        order = joined_order(counts, ranks(ids), distances)
         ids, distances = ids[order], distances[order]
-    return RaggedIdHits(offsets, ids, distances)
+    return RaggedIdHits(joined_offsets(counts), ids, distances)
 
 
 def everything(snapshot: Snapshot, where: Filter | None) -> tuple[IdArray, Codes]:
@@ -65,7 +62,7 @@ def everything(snapshot: Snapshot, where: Filter | None) -> tuple[IdArray, Codes
         ids.append(run.ids(positions))
         words += [run.take_words(positions)]
     found = np.concatenate(ids)
-    rows = np.concatenate([np.empty((0, -(-snapshot.bits // 64)), dtype=np.uint64), *words])
+    rows = np.concatenate([np.empty((0, width_of(snapshot.bits)), dtype=np.uint64), *words])
     if len(snapshot.runs) > 1:
         order = np.argsort(ranks(found), kind="stable")
         found, rows = found[order], rows[order]
@@ -75,15 +72,6 @@ def everything(snapshot: Snapshot, where: Filter | None) -> tuple[IdArray, Codes
 def count(snapshot: Snapshot, where: Filter | None) -> int:
     """How many items pass."""
     return sum(passed for _, _, passed in _passing(snapshot, where))
-
-
-def checked_queries(snapshot: Snapshot, queries: Codes) -> None:
-    if not isinstance(queries, Codes):
-        raise InputError(f"queries are Codes, got {type(queries).__name__}: see Codes.from_bits and from_hex")
-    if queries.bits != snapshot.bits:
-        raise InputError(
-            f"the queries have {queries.bits} bits and the index {snapshot.bits}: encode both alike"
-        )
 
 
 def ranks(ids: IdArray) -> NDArray[np.int64]:
