@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
@@ -39,7 +40,15 @@ class Targets:
         share = self.weight.float().unsqueeze(1)
         return share * rows + (1 - share) * torch.nn.functional.one_hot(self.other, classes).float()
 
-    def to(self, device: torch.device | str) -> Targets:
-        """The same targets on `device`."""
-        parts = (self.labels, self.other, self.weight, self.vectors)
-        return Targets(*(None if part is None else part.to(device, non_blocking=True) for part in parts))  # type: ignore[arg-type]  # labels is never None
+    def parts(self) -> list[Tensor]:
+        """What is there, in the order of the fields."""
+        found = (self.labels, self.other, self.weight, self.vectors)
+        return [part for part in found if part is not None]
+
+    def map(self, function: Callable[[Tensor], Tensor]) -> Targets:
+        """The targets with `function` applied to every part that is there."""
+
+        def of(part: Tensor | None) -> Tensor | None:
+            return None if part is None else function(part)
+
+        return Targets(function(self.labels), of(self.other), of(self.weight), of(self.vectors))

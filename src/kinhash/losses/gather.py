@@ -53,8 +53,7 @@ def gather_targets(targets: Targets) -> Targets:
     """The targets that belong to `gather(z)`."""
     if world_size() == 1:
         return targets
-    parts = (targets.labels, targets.other, targets.weight, targets.vectors)
-    return Targets(*(None if part is None else _all_rows(part) for part in parts))  # type: ignore[arg-type]  # labels is never None
+    return targets.map(_all_rows)
 
 
 def from_first_rank(values: Tensor) -> Tensor:

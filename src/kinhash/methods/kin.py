@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import torch
 from torch import Tensor, nn
 
@@ -64,7 +66,7 @@ class KinObjective(nn.Module):
         if targets.vectors is not None or self.class_vectors is None:
             return targets
         vectors = targets.soft(len(self.class_vectors)) @ self.class_vectors
-        return Targets(targets.labels, targets.other, targets.weight, vectors)
+        return dataclasses.replace(targets, vectors=vectors)
 
 
 def _distances(problem: Problem) -> nn.Module:

@@ -99,7 +99,7 @@ class GraphedStep:
             self._eagerly(inputs, targets)
             return
         self.inputs.copy_(inputs, non_blocking=True)
-        for own, new in zip(_parts(self.targets), _parts(targets), strict=True):
+        for own, new in zip(self.targets.parts(), targets.parts(), strict=True):
             own.copy_(new, non_blocking=True)
         self.graph.replay()
         self.step.count += 1
@@ -114,7 +114,7 @@ class GraphedStep:
 
     def _capture(self, inputs: Tensor, targets: Targets) -> None:
         self.inputs = inputs.clone()  # keeps the memory order
-        self.targets = Targets(*(None if part is None else part.clone() for part in _all(targets)))  # type: ignore[arg-type]  # labels is never None
+        self.targets = targets.map(torch.clone)
         stream = torch.cuda.current_stream()
         generator = torch.cuda.default_generators[stream.device_index]
         spare = generator.clone_state()  # a failed capture leaves the generator unusable
@@ -156,14 +156,6 @@ def repeated_blocks(network: nn.Module) -> list[nn.Module]:
         else:
             found += repeated_blocks(child)
     return found
-
-
-def _all(targets: Targets) -> tuple[Tensor | None, ...]:
-    return targets.labels, targets.other, targets.weight, targets.vectors
-
-
-def _parts(targets: Targets) -> list[Tensor]:
-    return [part for part in _all(targets) if part is not None]
 
 
 def _say(what: str, error: Exception) -> None:
