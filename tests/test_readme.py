@@ -1,4 +1,4 @@
-"""README.md holds: its tables are those of the results, its Python runs, its commands exist."""
+"""README.md holds: its tables (and those of docs/search.md) are the results', its Python runs, its commands exist."""
 
 from __future__ import annotations
 
@@ -8,12 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import build_results
+import marked_tables
 import numpy as np
 import pytest
 import readme_tables
 from click.testing import CliRunner
+from duels import duels
 from experiments.made_up import card
-from result_files import Result
+from result_files import Result, read_results
+from shortfalls import shortfalls
 
 import kinhash as kh
 from kinhash.cli import cli
@@ -28,9 +31,11 @@ TEXT = (ROOT / "README.md").read_text()
 
 
 def test_the_tables_are_those_of_the_results() -> None:
-    wanted = build_results.pages(ROOT)[ROOT / "README.md"]
-    assert wanted == TEXT, "run `python tools/build_results.py` and commit README.md"
-    assert set(re.findall(r"<!-- measured: (\w+) -->", TEXT)) == set(readme_tables.TABLES)
+    pages = build_results.pages(ROOT)
+    for name, tables in build_results.DOCUMENTS.items():
+        text = (ROOT / name).read_text()
+        assert pages[ROOT / name] == text, f"run `python tools/build_results.py` and commit {name}"
+        assert marked_tables.names(text) == set(tables)
 
 
 def run_code(folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
@@ -94,12 +99,34 @@ def result(topic: str, name: str = "a", **content: Any) -> Result:
 
 
 def test_a_table_without_files_says_so() -> None:
-    assert "<!-- measured: search -->\nNot measured yet" in readme_tables.filled(
-        "<!-- measured: search -->\nold\n<!-- end -->\nrest", []
-    )
-    for table in readme_tables.TABLES.values():
-        assert table([]).startswith("Not measured yet")
-        assert "|" not in table([result("search", rows=[{"engine": "kinhash", "seconds": 1.0}])])
+    text = "<!-- measured: search -->\nold\n<!-- end -->\nrest"
+    filled = marked_tables.filled(text, readme_tables.TABLES, [])
+    assert filled.startswith("<!-- measured: search -->\nNot measured yet")
+    assert filled.endswith("\n<!-- end -->\nrest")
+    for tables in build_results.DOCUMENTS.values():
+        for table in tables.values():
+            assert table([]).startswith("Not measured yet")
+
+
+def test_every_headline_is_measured() -> None:
+    results = read_results(ROOT / "results")
+    text = readme_tables.TABLES["search"](results)
+    rows = [line for line in text.splitlines() if line.startswith("| ")]
+    assert len(rows) == 1 + len(readme_tables.HEADLINES)
+    assert len(set(rows)) == len(rows)
+
+
+def test_a_headline_shows_the_fastest_rival_or_the_one_it_names() -> None:
+    case = {"n": 50_000_000, "bits": 64, "k": 10, "batch": 200, "what": "random queries, headline"}
+    times = {"multi-index": 0.5, "scan": 1.0, "faiss": 2.0}
+    rows = [case | {"engine": engine, "seconds": seconds} for engine, seconds in times.items()]
+    text = readme_tables.TABLES["search"]([result("search", "multi-index", rows=rows)])
+    assert "| 500 ms | FAISS: 2 s | 4 |" in text
+    assert "| 500 ms | our scan: 1 s | 2 |" in text
+    opened = [{"what": "open", "seconds": 0.5, "rival": "slow", "rival_seconds": 1.0}]
+    opened += [opened[0] | {"rival": "faiss", "rival_seconds": 0.75}]
+    text = readme_tables.TABLES["search"]([result("search", "index", rows=opened)])
+    assert "| index on disk, open it | 500 ms | FAISS: 750 ms | 1.5 |" in text
 
 
 @pytest.mark.parametrize(
@@ -112,9 +139,8 @@ def test_a_table_without_files_says_so() -> None:
 )
 def test_rivals_are_paired_by_their_case(rows: list[dict[str, Any]]) -> None:
     lonely = [{"N": 20, "engine": "kinhash", "seconds": 0.5}]
-    text = readme_tables.TABLES["search"]([result("search", "flat", rows=rows + lonely)])
-    assert "| flat, 10 codes | 500 ms | FAISS: 1 s | 2 |" in text
-    assert "20 codes" not in text
+    [duel] = duels(result("search", "flat", rows=rows + lonely))
+    assert (duel.case, duel.ours, duel.rivals) == ({"N": 10}, 0.5, {"FAISS": 1.0})
 
 
 def test_every_engine_has_its_best_threads_and_batches_are_shared_out() -> None:
@@ -127,11 +153,34 @@ def test_every_engine_has_its_best_threads_and_batches_are_shared_out() -> None:
             ("FAISS", 2, 80.0),
         )
     ]
-    text = readme_tables.TABLES["search"]([result("search", "gpu", rows=rows)])
-    assert "| gpu, batch 4 | 500 ms | FAISS: 1 s | 2 |" in text
-    card = {"rows": rows, "protocol": {"seconds": "median, per query"}}
-    text = readme_tables.TABLES["search"]([result("search", "flat", **card)])
-    assert "| flat, batch 4 | 2 s | FAISS: 4 s | 2 |" in text
+    for name, share in (("gpu", 4), ("flat", 1)):
+        [duel] = duels(result("search", name, rows=rows))
+        assert (duel.ours, duel.rivals["FAISS"]) == (2.0 / share, 4.0 / share)
+
+
+def test_a_missed_bar_is_named_and_a_reached_one_is_not() -> None:
+    metrics = {
+        "batch 1, FAISS at its best / kinhash": 2.1,
+        "batch 32, FAISS / kinhash": 16.0,
+        "128 bits, batch 32, FAISS / kinhash": 9.5,
+        "256 bits, batch 32, FAISS / kinhash": 7.5,
+        "batch 1000, two threads / one": 1.9,
+    }
+    text = shortfalls([result("search", "flat", metrics=metrics)])
+    assert text.splitlines()[2:] == [
+        "| batches of 32 over codes of 128 bits, times as fast as FAISS | ≥ 10 | 9.5 |"
+    ]
+    metrics["128 bits, batch 32, FAISS / kinhash"] = 10.5
+    slow = result(
+        "training",
+        "step-cuda",
+        rows=[{"backbone": "resnet110w", "off_ms": 40.0, "graph_ms": 37.0, "compile_ms": 26.1}],
+    )
+    text = shortfalls([result("search", "flat", metrics=metrics), slow])
+    assert text.splitlines()[2:] == [
+        "| a training step of ResNet-110w on an H200, 512 pictures, ms | ≤ 15 | 26.1 |"
+    ]
+    assert shortfalls([result("search", "flat", metrics=metrics)]) == "Every bar is reached."
 
 
 def test_the_paper_stands_beside_us() -> None:

@@ -1,4 +1,4 @@
-"""Generates RESULTS.md and the tables of README.md from `results/**/*.json`: no number of theirs is typed by hand.
+"""Generates RESULTS.md and the tables of documents from `results/**/*.json`: no number of theirs is typed by hand.
 
 python tools/build_results.py            # write
 python tools/build_results.py --check    # 1 if a page is not what the files say
@@ -14,11 +14,14 @@ from typing import Any
 
 import readme_tables
 import results_training
+import search_tables
+from marked_tables import filled
 from result_files import Result, number, provenance, read_results, table
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "RESULTS.md"
-README = ROOT / "README.md"
+# documents with marked tables
+DOCUMENTS = {"README.md": readme_tables.TABLES, "docs/search.md": search_tables.TABLES}
 HEAD = """\
 # Results
 
@@ -47,11 +50,10 @@ def build(folder: Path) -> str:
 def pages(root: Path) -> dict[Path, str]:
     """Every generated page of a repository, and what it should hold."""
     results = read_results(root / "results")
-    readme = root / README.name
-    return {
-        root / PAGE.name: build(root / "results"),
-        readme: readme_tables.filled(readme.read_text(), results),
-    }
+    found = {root / PAGE.name: build(root / "results")}
+    for name, tables in DOCUMENTS.items():
+        found[root / name] = filled((root / name).read_text(), tables, results)
+    return found
 
 
 def measured(results: Sequence[Result]) -> str:

@@ -1,99 +1,120 @@
-"""The measured tables of README.md: written between markers, from `results/`, so that no number is typed by hand.
-
-A marker line `<!-- measured: NAME -->` opens a table, `<!-- end -->` closes it; NAME is a key of `TABLES`. A table whose
-result files are not there yet says so.
-"""
+"""The measured tables of README.md."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import paper
+from duels import duels, said, time_text
+from marked_tables import Tables, one_file
 from result_files import Result, grouped, number, provenance, table
 from results_training import ours, plain, published, title
-
-OURS = "kinhash"
-_NO_RIVALS = (
-    "kinhash",
-    "kernel",
-    "bare",
-    "read",
-    "torch.sum",
-    "unfiltered",
-)  # parts of us, and bounds of the hardware
-_UNITS = {"_seconds": 1.0, "_s": 1.0, "_ms": 1e-3, "_us": 1e-6, "_ns": 1e-9}
-_WORDS = ("what", "data", "codes", "queries", "filter", "dimensions")
-_SIZES = {
-    "N": "{} codes",
-    "n": "{} items",
-    "B": "batch {}",
-    "bits": "{} bits",
-    "d": "d = {}",
-    "batch": "batch {}",
-    "k": "k = {}",
-    "radius": "radius {}",
-    "levels": "{} levels",
-}
-_CASE = (
-    *_WORDS,
-    *_SIZES,
-)  # not `threads`: every engine is shown with the number of threads that suits it best
-_MOST = 12  # lines of one file: README shows, RESULTS.md tells all
-_MARKED = re.compile(r"(<!-- measured: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
+from shortfalls import shortfalls
 
 
 @dataclass(frozen=True)
-class Duel:
-    """The same work, done by us and by others in the same run."""
+class Headline:
+    """One row: which case of which file, against the fastest rival or the one that is named."""
 
+    what: str
+    file: str
     case: Mapping[str, Any]
-    seconds: Mapping[str, float]  # engine -> seconds
+    rival: str | None = None
+    shown: tuple[str, ...] = ("N", "bits", "batch", "k")
 
 
-def filled(text: str, results: Sequence[Result]) -> str:
-    """`text` with every marked table written anew."""
+_FLAT = {"bits": 64, "k": 10, "filter": None}
+_NEAR = {"what": "near queries", "batch": 100}
+_MULTI = "multi-index hashing, {}"
+# a handful of each engine: the largest case, what long codes cost, and where a rival wins
+HEADLINES = (
+    Headline("scan", "flat", _FLAT | {"N": 50_000_000, "batch": 1}),
+    Headline("scan", "flat", _FLAT | {"N": 50_000_000, "batch": 32}),
+    Headline("scan", "flat", _FLAT | {"N": 50_000_000, "batch": 1000}),
+    Headline("scan", "flat", _FLAT | {"bits": 128, "batch": 32}),
+    Headline("scan", "flat", _FLAT | {"bits": 256, "batch": 32}),
+    Headline("scan", "scaling", _FLAT | {"N": 10_000, "batch": 1}),
+    *(
+        Headline(
+            _MULTI.format("uniform"),
+            "multi-index",
+            {"what": "random queries, headline"},
+            rival,
+            ("n", "bits", "batch", "k"),
+        )
+        for rival in ("faiss", "scan")
+    ),
+    *(
+        Headline(
+            _MULTI.format(f"{data}, near-duplicates"),
+            "multi-index",
+            _NEAR | {"data": data, "n": n, "bits": bits, "k": k},
+            "scan",
+            ("n", "bits", "batch", "k"),
+        )
+        for data, n, bits, k in (("clustered", 50_000_000, 64, 10), ("correlated", 1_000_000, 256, 100))
+    ),
+    Headline("index on disk, open it", "index", {"what": "open"}),
+    Headline(
+        "index on disk", "index", {"what": "batches of 1000, fsync of 0.2 ms (in memory)"}, shown=("what",)
+    ),
+    Headline("index on disk", "index", {"what": "single adds, fsync of 0.2 ms (in memory)"}, shown=("what",)),
+    *(
+        Headline("GPU", "gpu", {"N": 100_000_000, "bits": 64, "batch": batch, "k": 100, "codes": "uniform"})
+        for batch in (1, 64)
+    ),
+)
+_CALLED = {
+    "faiss": "FAISS",
+    "sqlite": "SQLite",
+    "scan": "our scan",
+    "torch, half-precision product, topk": "torch",
+}
 
-    def one(match: re.Match[str]) -> str:
-        return f"{match[1]}{TABLES[match[2]](results)}\n{match[3]}"
 
-    return _MARKED.sub(one, text)
+def search(results: Sequence[Result]) -> str:
+    """The headlines."""
+    rows, used = [], []
+    for headline in HEADLINES:
+        result = one_file(results, "search", headline.file)
+        found = [duel for duel in duels(result) if duel.fits(headline.case)] if result else []
+        if not result or not found:
+            continue
+        duel = found[-1]
+        rival = headline.rival or min(duel.rivals, key=duel.rivals.__getitem__)
+        what = ", ".join(part for part in (headline.what, said(duel.case, headline.shown)) if part)
+        theirs = duel.rivals[rival]
+        rows.append(
+            [
+                what.replace(" items", " codes"),
+                time_text(duel.ours),
+                f"{_CALLED.get(rival, rival)}: {time_text(theirs)}",
+                number(theirs / duel.ours, 3),
+            ]
+        )
+        used += [result] if result not in used else []
+    if not rows:
+        return "Not measured yet: `benchmarks/` holds the scripts."
+    return f"{table(['exact search', 'kinhash', 'rival', 'times faster'], rows)}\n\n{provenance(used)}"
 
 
-def speed(topics: Sequence[str], what: str) -> Callable[[Sequence[Result]], str]:
-    """A table of all duels of some topics."""
-
-    def build(results: Sequence[Result]) -> str:
-        rows, used = [], []
-        for result in results:
-            found = _lines(result) if result.topic in topics else []
-            rows += found[:_MOST]
-            used += [result] if found else []
-        if not rows:
-            return f"Not measured yet: {what}."
-        return f"{table([what, OURS, 'rival', 'times faster'], rows)}\n\n{provenance(used)}"
-
-    return build
-
-
-def duels(result: Result) -> list[Duel]:
-    """All that one file measured of us and of rivals, smaller cases first."""
-    cases: dict[str, Mapping[str, Any]] = {}
-    times: dict[
-        str, dict[tuple[str, Any], float]
-    ] = {}  # case -> (engine, threads) -> seconds, of several the last
-    for row in result.card.get("rows", []):
-        case = {key: row[key] for key in _CASE if row.get(key) is not None}
-        cases[repr(case)] = case
-        for engine, seconds in _times(row, _share(result, row)):
-            times.setdefault(repr(case), {})[engine, row.get("threads")] = seconds
-    every = [Duel(cases[name], _best(measured)) for name, measured in times.items()]
-    fought = [duel for duel in every if OURS in duel.seconds and _rivals(duel)]
-    least = min((duel.case["k"] for duel in fought if "k" in duel.case), default=None)
-    fought = [duel for duel in fought if duel.case.get("k", least) == least]
-    return sorted(fought, key=lambda duel: [duel.case.get(key, 0) for key in ("bits", "batch")])
+def metrics(results: Sequence[Result]) -> str:
+    """All that metrics and losses have rivals for."""
+    rows, used = [], []
+    for result in results:
+        found = duels(result) if result.topic in ("metrics", "losses") else []
+        used += [result] if found else []
+        for duel in found:
+            what = said(duel.case) if "what" in duel.case else f"{result.name}, {said(duel.case)}"
+            for rival, seconds in duel.rivals.items():
+                ratio = number(seconds / duel.ours, 3)
+                rows.append([what, time_text(duel.ours), f"{rival}: {time_text(seconds)}", ratio])
+    if not rows:
+        return "Not measured yet: `benchmarks/metrics.py` and `losses.py`."
+    columns = ["metrics and losses", "kinhash", "rival", "times faster"]
+    return f"{table(columns, rows)}\n\n{provenance(used)}"
 
 
 def cifar(results: Sequence[Result]) -> str:
@@ -129,66 +150,10 @@ def demo(results: Sequence[Result]) -> str:
     return f"{table(['64 bits', 'trained head', 'random hyperplanes'], rows)}\n\n{provenance(found)}"
 
 
-def _best(measured: Mapping[tuple[str, Any], float]) -> dict[str, float]:
-    """Engine -> seconds with the number of threads that suits it best."""
-    best: dict[str, float] = {}
-    for (engine, _), seconds in measured.items():
-        best[engine] = min(seconds, best.get(engine, seconds))
-    return best
-
-
-def _share(result: Result, row: Mapping[str, Any]) -> float:
-    """What makes the seconds of a row seconds per query: searches are timed per batch, unless the file says otherwise."""
-    per_query = "per query" in str(result.card.get("protocol", {}).get("seconds", ""))
-    return 1.0 if per_query or result.topic != "search" else 1 / row.get("batch", 1)
-
-
-def _times(row: Mapping[str, Any], share: float) -> Iterator[tuple[str, float]]:
-    """(engine, seconds), in any shape in use: a row per engine, a rival in the row, or `kinhash_ms`, `cdist_ms`."""
-    if "seconds" in row:
-        yield str(row.get("engine", OURS)), row["seconds"] * share
-        if "rival" in row:
-            yield str(row["rival"]), row["rival_seconds"] * share
-        return
-    for key, value in row.items():
-        unit = next((unit for unit in _UNITS if key.endswith(unit)), None)
-        if unit and isinstance(value, int | float):
-            yield key.removesuffix(unit), value * _UNITS[unit] * share
-
-
-def _rivals(duel: Duel) -> list[tuple[str, float]]:
-    return [(name, seconds) for name, seconds in duel.seconds.items() if not name.startswith(_NO_RIVALS)]
-
-
-def _lines(result: Result) -> list[list[str]]:
-    lines = []
-    for duel in duels(result):
-        case = duel.case if "what" in duel.case else {"what": result.name, **duel.case}
-        mine = duel.seconds[OURS]
-        for name, seconds in _rivals(duel):
-            lines.append([_said(case), _time(mine), f"{name}: {_time(seconds)}", number(seconds / mine, 3)])
-    return lines
-
-
-def _said(case: Mapping[str, Any]) -> str:
-    words = [str(case[key]) for key in _WORDS if key in case]
-    return ", ".join(words + [form.format(_size(case[key])) for key, form in _SIZES.items() if key in case])
-
-
-def _size(value: Any) -> str:
-    return f"{value:,}" if isinstance(value, int) else str(value)
-
-
-def _time(seconds: float) -> str:
-    for factor, unit in ((1.0, "s"), (1e3, "ms"), (1e6, "µs")):
-        if seconds * factor >= 1:
-            return f"{seconds * factor:.3g} {unit}"
-    return f"{seconds * 1e9:.3g} ns"
-
-
-TABLES: Mapping[str, Callable[[Sequence[Result]], str]] = {
-    "search": speed(["search"], "exact search"),
-    "metrics": speed(["metrics", "losses"], "metrics and losses"),
+TABLES: Tables = {
+    "search": search,
+    "metrics": metrics,
     "cifar100": cifar,
     "demo": demo,
+    "shortfalls": shortfalls,
 }
