@@ -125,7 +125,7 @@ def test_a_cuda_graph_holds_every_loss(name: str) -> None:
     loss = LOSSES[name].to("cuda") if isinstance(LOSSES[name], torch.nn.Module) else LOSSES[name]
     d = CLASSES if name.startswith("class") else 32
     z = torch.randn(64, d, device="cuda", requires_grad=True)
-    targets = mixed(64, d).to("cuda")
+    targets = mixed(64, d).map(torch.Tensor.cuda)
     side = torch.cuda.Stream()
     with torch.cuda.stream(side):
         for _ in range(3):

@@ -64,11 +64,3 @@ def test_gradients_match_finite_differences(rng: np.random.Generator) -> None:
     targets = Targets(torch.tensor([0, 1, 2, 0, 1]), vectors=torch.tensor(rng.normal(size=(5, 3))))
     for loss in (ClassificationLoss(), MarginalLoss(), RegressionLoss(), RegressionLoss("squared")):
         assert torch.autograd.gradcheck(lambda y, loss=loss: loss(y, targets), (x,))
-
-
-def test_targets_are_shares_of_classes() -> None:
-    mixed = Targets(torch.tensor([0, 2]), torch.tensor([1, 2]), torch.tensor([0.25, 0.5]))
-    torch.testing.assert_close(mixed.soft(3), torch.tensor([[0.25, 0.75, 0], [0, 0, 1]]))
-    assert len(mixed.to("cpu")) == 2
-    with pytest.raises(InputError, match="both"):
-        Targets(torch.tensor([0]), other=torch.tensor([1]))
