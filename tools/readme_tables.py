@@ -107,7 +107,8 @@ def metrics(results: Sequence[Result]) -> str:
         found = duels(result) if result.topic in ("metrics", "losses") else []
         used += [result] if found else []
         for duel in found:
-            what = said(duel.case) if "what" in duel.case else f"{result.name}, {said(duel.case)}"
+            name = result.topic if "what" in duel.case else result.name.upper().replace("-", ", ")
+            what = f"{name}, {said(duel.case)}"
             for rival, seconds in duel.rivals.items():
                 ratio = number(seconds / duel.ours, 3)
                 rows.append([what, time_text(duel.ours), f"{rival}: {time_text(seconds)}", ratio])
