@@ -11,6 +11,7 @@ from kinhash.index.filter_columns import passing
 from kinhash.index.filter_rows import keys_of, passing_rows
 from kinhash.index.filters import parse_filter
 from kinhash.index.metadata import MetaColumn, shred
+from kinhash.kernels import threads
 
 FILTERS = [
     "n = 3", "n < 50", "not n < 50", "has rare", "rare > 2 or t = 'a'", "not has rare and n >= 90", "j contains 1",
@@ -61,9 +62,13 @@ def test_codes_copied_in_pieces(rng: np.random.Generator, monkeypatch: pytest.Mo
     words = Codes.from_bits(rng.integers(0, 2, (9000, bits))).words
     rows = np.sort(rng.choice(9000, 1500, replace=False))
     chunks = [(words[:4000], 0), (words[4000:4001], 4000), (words[4001:], 4001)]
-    found = scan_runs.prepare(chunks, rows, 1, copy=True)
+    found = scan_runs.prepare(chunks, rows, 1, None, copy=True)
     assert np.array_equal(found.parts[0].words, words[rows])
     assert np.array_equal(found.positions, rows)
+    monkeypatch.setattr(
+        threads, "ThreadPoolExecutor", None
+    )  # one thread copies by itself: no pool to wait for
+    assert np.array_equal(scan_runs.prepare(chunks, rows, 1, 1, copy=True).parts[0].words, words[rows])
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.int16, np.int32, np.int64])

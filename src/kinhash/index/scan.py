@@ -48,7 +48,7 @@ def k_nearest(
         return Hits(*scan_plain.k_nearest(queries.words, words, positions, k))
     from kinhash.index import scan_driver, scan_runs
 
-    runs = scan_runs.prepare(chunks, allowed, len(queries))
+    runs = scan_runs.prepare(chunks, allowed, len(queries), threads)
     checked_k(k, runs.passing, filtered=allowed is not None)
     return Hits(*scan_driver.k_nearest(queries, runs, k, threads))
 
@@ -71,7 +71,7 @@ def within(
         return RaggedHits(np.searchsorted(q, np.arange(len(queries) + 1)), p, d)
     from kinhash.index import scan_driver, scan_runs
 
-    runs = scan_runs.prepare(chunks, allowed, len(queries))
+    runs = scan_runs.prepare(chunks, allowed, len(queries), threads)
     return RaggedHits(*scan_driver.within(queries, runs, radius, threads))
 
 
@@ -123,7 +123,7 @@ def distance_histogram(
     if compiled():
         from kinhash.index import scan_driver, scan_runs
 
-        runs = scan_runs.copied(chunks, allowed)
+        runs = scan_runs.copied(chunks, allowed, threads)
         return scan_driver.distance_histogram(queries, runs, threads)
     return scan_plain.histogram(queries.words, _gathered(chunks, allowed)[0], queries.bits)
 

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kinhash.index.checks import Chunk
 from kinhash.kernels.scan_gather import gather, passing_rows
-from kinhash.kernels.threads import available_threads
-
-Chunk = tuple[NDArray[np.uint64], int]
+from kinhash.kernels.threads import map_blocks
 
 _PIECE = 1 << 16  # rows that a thread copies before it takes the next ones
 _SMALL = 4096  # codes of a chunk below which copying chunks together pays
@@ -48,7 +46,12 @@ class Runs:
 
 
 def prepare(
-    chunks: Sequence[Chunk], allowed: NDArray[Any] | None, queries: int, *, copy: bool = False
+    chunks: Sequence[Chunk],
+    allowed: NDArray[Any] | None,
+    queries: int,
+    threads: int | None,
+    *,
+    copy: bool = False,
 ) -> Runs:
     """Few passing codes, or many small chunks, are copied together; otherwise codes stay where they are."""
     chunks = [(np.ascontiguousarray(words), base) for words, base in chunks]
@@ -61,21 +64,21 @@ def prepare(
     width = chunks[0][0].shape[1]
     if allowed.dtype != np.bool_:
         if copy or small or _copying_pays(len(allowed), total, width, queries):
-            return _gathered(chunks, allowed)
+            return _gathered(chunks, allowed, threads)
         mask = np.zeros(chunks[-1][1] + len(chunks[-1][0]), dtype=np.bool_)
         mask[allowed] = True
         allowed = mask
     counts = [int(np.count_nonzero(allowed[base : base + len(words)])) for words, base in chunks]
     if copy or small or _copying_pays(sum(counts), total, width, queries):
-        return _gathered(chunks, _rows_of(chunks, allowed, counts))
+        return _gathered(chunks, _rows_of(chunks, allowed, counts), threads)
     parts = zip(chunks, counts, strict=True)
     runs = [Run(words, base, allowed[base : base + len(words)]) for (words, base), some in parts if some]
     return Runs(runs, sum(counts))
 
 
-def copied(chunks: Sequence[Chunk], allowed: NDArray[Any] | None) -> Runs:
+def copied(chunks: Sequence[Chunk], allowed: NDArray[Any] | None, threads: int | None) -> Runs:
     """Like `prepare`, without masks: for what looks at every code."""
-    return prepare(chunks, allowed, 0, copy=True)
+    return prepare(chunks, allowed, 0, threads, copy=True)
 
 
 def _copying_pays(passing: int, total: int, width: int, queries: int) -> bool:
@@ -93,7 +96,7 @@ def _rows_of(chunks: Sequence[Chunk], mask: NDArray[np.bool_], counts: Sequence[
     return rows[:done]
 
 
-def _gathered(chunks: Sequence[Chunk], rows: NDArray[np.int64]) -> Runs:
+def _gathered(chunks: Sequence[Chunk], rows: NDArray[np.int64], threads: int | None) -> Runs:
     """The codes at some positions as one run; positions in gaps between chunks hold no code."""
     kept = [
         rows[np.searchsorted(rows, base) : np.searchsorted(rows, base + len(words))] for words, base in chunks
@@ -107,10 +110,10 @@ def _gathered(chunks: Sequence[Chunk], rows: NDArray[np.int64]) -> Runs:
             part = inside[first : first + _PIECE]
             pieces.append((words.ctypes.data, base, part, out[done:].ctypes.data, width))
             done += len(part)
-    if len(found) <= _PIECE:
-        for piece in pieces:
+
+    def copy(start: int, stop: int) -> None:
+        for piece in pieces[start:stop]:
             gather(*piece)
-    else:
-        with ThreadPoolExecutor(available_threads()) as pool:
-            list(pool.map(lambda piece: gather(*piece), pieces))
+
+    map_blocks(copy, len(pieces), 1 if len(found) > _PIECE else max(1, len(pieces)), threads)
     return Runs([Run(out, 0, None)], len(out), found)
