@@ -6,7 +6,8 @@ import pytest
 
 from kinhash.data.augment import Augmentation
 from kinhash.errors import InputError
-from kinhash.training.recipes import Recipe, default_backbone, derive, is_pretrained
+from kinhash.models.catalogue import is_pretrained
+from kinhash.training.recipes import Recipe, default_backbone, derive
 
 
 def test_the_papers_numbers() -> None:

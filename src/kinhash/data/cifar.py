@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from kinhash.data.download import Archive, absent, fetch, places, verify
 from kinhash.data.images import Pixels
 from kinhash.data.pickles import load_plain_pickle
-from kinhash.data.picture_tables import column_values, parquet_files, picture_bytes, read_parquet
+from kinhash.data.picture_tables import labelled_pictures, parquet_files
 from kinhash.data.splits import Dataset, Split
 from kinhash.errors import FormatError, NotFoundError
 from kinhash.meaning.tables import class_table
@@ -61,10 +61,8 @@ def cifar100_sample(root: str | os.PathLike[str] | None = None) -> Dataset:
 def _from_parquet(name: str, folder: Path) -> Dataset:
     splits = {}
     for split in ("train", "test"):
-        paths = parquet_files(folder, split)
-        table = read_parquet(paths)
-        contents, _ = picture_bytes(table, str(paths[0]))
-        labels = np.array(column_values(table, "fine_label", str(paths[0])), dtype=np.int64)
+        contents, _, numbers = labelled_pictures(folder, split, "fine_label")
+        labels = np.array(numbers, dtype=np.int64)
         ids = [f"{split}/{i:05}" for i in range(len(labels))]
         splits[split] = Split(list(contents), labels, class_table("cifar100").names, ids).in_memory()
     return Dataset(name, splits["train"], splits["test"], class_table("cifar100").names)

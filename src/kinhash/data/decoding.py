@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import multiprocessing
-import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from kinhash.data.augment import Floats, window_box
-from kinhash.data.images import Broken, Pixels, Source, open_rgb
+from kinhash.data.images import Broken, Pixels, Source, open_rgb, reading_threads
 from kinhash.data.preprocessing import Preprocessing
 from kinhash.errors import FormatError, InputError, NotFoundError
 
@@ -62,7 +61,7 @@ class Decoder:
 
     def __init__(self, preprocessing: Preprocessing, workers: int = 0, processes: bool = False) -> None:
         self.preprocessing = preprocessing
-        self.workers = workers or min(16, os.cpu_count() or 1)
+        self.workers = reading_threads(workers)
         self.processes = processes
         self._pool: Executor | None = None
 

@@ -14,12 +14,11 @@ from numpy.typing import NDArray
 from kinhash.arrays import finite_rows
 from kinhash.data.labels import numbered
 from kinhash.data.picture_tables import column_values, parquet_columns, read_parquet
-from kinhash.data.splits import Dataset, Split
+from kinhash.data.splits import TEST_NAMES, TRAIN_NAMES, Dataset, Split
 from kinhash.errors import FormatError, InputError, NotFoundError
 
 VECTORS = ("embedding", "embeddings", "vector", "features")
 SUFFIXES = (".npy", ".parquet")
-TEST = ("test", "val")
 
 
 def embeddings(root: str | os.PathLike[str], classes: Sequence[str] | None = None) -> Dataset:
@@ -32,7 +31,7 @@ def embeddings(root: str | os.PathLike[str], classes: Sequence[str] | None = Non
     path = Path(root)
     files = [path]
     if path.is_dir():
-        train, test = _part(path, ("train",)), _part(path, TEST)
+        train, test = _part(path, TRAIN_NAMES), _part(path, TEST_NAMES)
         if train is None:
             raise NotFoundError(f"{path} holds no train.npy and no train.parquet")
         files = [train] if test is None else [train, test]
@@ -50,7 +49,7 @@ def embeddings(root: str | os.PathLike[str], classes: Sequence[str] | None = Non
 def holds_embeddings(path: Path) -> bool:
     """Whether `embeddings` is what reads this file or folder: npy, or parquet with a column of vectors."""
     if path.is_dir():
-        train = _part(path, ("train",))
+        train = _part(path, TRAIN_NAMES)
         return train is not None and holds_embeddings(train)
     if path.suffix == ".parquet":
         return bool(set(VECTORS) & set(parquet_columns(path)))

@@ -10,12 +10,9 @@ import numpy as np
 
 from kinhash.data.anything import is_picture, pictures_below
 from kinhash.data.download import absent, places
-from kinhash.data.picture_tables import column_values, parquet_files, picture_bytes, read_parquet
-from kinhash.data.splits import Dataset, Split
+from kinhash.data.picture_tables import labelled_pictures, parquet_files
+from kinhash.data.splits import TEST_NAMES, TRAIN_NAMES, Dataset, Split
 from kinhash.errors import FormatError, InputError, NotFoundError
-
-TRAIN = ("train", "training")
-TEST = ("test", "val", "valid", "validation")
 
 
 def image_folder(root: str | os.PathLike[str], name: str = "folder") -> Dataset:
@@ -27,8 +24,8 @@ def image_folder(root: str | os.PathLike[str], name: str = "folder") -> Dataset:
     path = Path(root)
     if not path.is_dir():
         raise NotFoundError(f"there is no folder {path}")
-    train = next((path / part for part in TRAIN if (path / part).is_dir()), None)
-    test = next((path / part for part in TEST if (path / part).is_dir()), None)
+    train = next((path / part for part in TRAIN_NAMES if (path / part).is_dir()), None)
+    test = next((path / part for part in TEST_NAMES if (path / part).is_dir()), None)
     parts = [_labelled(train or path), _labelled(test) if train is not None and test is not None else []]
     if not parts[0]:
         raise InputError(f"{train or path} holds no pictures: no file below it has one of the usual suffixes")
@@ -115,15 +112,12 @@ def _assembled(name: str, parts: Sequence[Labelled], root: Path) -> Dataset:
 
 
 def _tiny_parquet(folder: Path) -> Dataset:
-    read = {split: parquet_files(folder, split) for split in ("train", "val")}
-    tables = {split: read_parquet(paths) for split, paths in read.items()}
-    wnids = {split: column_values(table, "wnid", str(read[split][0])) for split, table in tables.items()}
-    classes = tuple(sorted({str(wnid) for part in wnids.values() for wnid in part}))
+    parts = {split: labelled_pictures(folder, split, "wnid") for split in ("train", "val")}
+    classes = tuple(sorted({str(wnid) for _, _, wnids in parts.values() for wnid in wnids}))
     number = {label: i for i, label in enumerate(classes)}
     splits = {}
-    for split, table in tables.items():
-        contents, paths = picture_bytes(table, str(read[split][0]))
-        labels = np.array([number[wnid] for wnid in wnids[split]], dtype=np.int64)
+    for split, (contents, paths, wnids) in parts.items():
+        labels = np.array([number[wnid] for wnid in wnids], dtype=np.int64)
         ids = [f"{split}/{path or i}" for i, path in enumerate(paths)]
         splits[split] = Split(list(contents), labels, classes, ids).in_memory()
     return Dataset("tiny-imagenet", splits["train"], splits["val"], classes)

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageOps
 
 from kinhash.errors import FormatError, InputError, NotFoundError
+from kinhash.kernels.threads import available_threads
 
 Pixels = NDArray[np.uint8]
 
@@ -107,8 +108,13 @@ def read_all(
         except (FormatError, NotFoundError) as error:
             return position, Broken(ids[position], str(error))
 
-    with ThreadPoolExecutor(threads or min(16, os.cpu_count() or 1)) as pool:
+    with ThreadPoolExecutor(reading_threads(threads)) as pool:
         yield from pool.map(read, range(len(sources)))
+
+
+def reading_threads(asked: int) -> int:
+    """`asked`, or where that is 0 one per core, up to where more do not help."""
+    return asked or min(16, available_threads())
 
 
 def _readable(source: str | os.PathLike[str] | bytes | FilePart) -> Any:

@@ -14,7 +14,7 @@ from kinhash.data.archives import Library
 from kinhash.data.images import Source
 from kinhash.data.labels import numbered
 from kinhash.data.picture_tables import read_parquet
-from kinhash.data.splits import Dataset, Split
+from kinhash.data.splits import TEST_NAMES, Dataset, Split
 from kinhash.errors import FormatError, InputError, NotFoundError
 
 Row = dict[str, Any]
@@ -26,7 +26,6 @@ COLUMNS = {
     "id": ("id", "image_id"),
     "split": ("split",),
 }
-TEST = ("test", "val", "dev", "valid", "validation")
 
 
 def is_manifest(path: Path) -> bool:
@@ -54,7 +53,7 @@ def manifest(
     names = _columns(rows[0], columns, path)
     groups = _grouped(rows, names, path)
     library = Library([path.parent] if images is None else _as_paths(images))
-    parts = [[group for group in groups if (group["split"] in TEST) == test] for test in (False, True)]
+    parts = [[group for group in groups if (group["split"] in TEST_NAMES) == test] for test in (False, True)]
     labels, classes_found = numbered(
         [[group["label"] for group in part] if "label" in names else None for part in parts],
         classes,

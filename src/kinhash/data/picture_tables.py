@@ -56,6 +56,15 @@ def picture_bytes(table: pa.Table, name: str) -> tuple[list[bytes], list[str | N
     return [value or b"" for value in values.field("bytes").to_pylist()], paths
 
 
+def labelled_pictures(
+    folder: Path, part: str, column: str
+) -> tuple[list[bytes], list[str | None], list[Any]]:
+    """The encoded pictures of a part of a data set, the paths they once had, and the values of the column of labels."""
+    paths = parquet_files(folder, part)
+    table, name = read_parquet(paths), str(paths[0])
+    return *picture_bytes(table, name), column_values(table, column, name)
+
+
 def column_values(table: pa.Table, column: str, name: str) -> list[Any]:
     """One column as a list; a missing column or value is an error."""
     if column not in table.column_names:

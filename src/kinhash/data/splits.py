@@ -17,6 +17,10 @@ from kinhash.errors import InputError
 
 Vectors = NDArray[np.float32]
 
+# what the parts of a data set are called in folders, files and columns; the first that exists counts
+TRAIN_NAMES = ("train", "training")
+TEST_NAMES = ("test", "val", "valid", "validation", "dev")
+
 
 @dataclass(frozen=True, eq=False)
 class Split:

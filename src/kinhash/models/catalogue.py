@@ -18,7 +18,7 @@ from kinhash.models.timm_models import TimmBackbone
 from kinhash.models.wide_resnet import WideResNet
 
 KNOWN = "resnet110w, wrn16-8, wrn28-10 (any wrnD-W), resnet50d, efficientnet-lite0, timm:NAME, mlp, none"
-PRETRAINED = ("efficientnet-lite0", "timm:")
+_PRETRAINED = ("efficientnet-lite0", "timm:")
 
 
 class Chain(Backbone):
@@ -64,6 +64,11 @@ def build_backbone(name: str, **options: Any) -> Backbone:
     return _made(plain[name], None, options)
 
 
+def is_pretrained(name: str) -> bool:
+    """Whether the backbone brings weights."""
+    return name.startswith(_PRETRAINED)
+
+
 def from_card(card: Mapping[str, Any]) -> Backbone:
     """The architecture that `Backbone.card` describes, with random weights: none are downloaded or read."""
     card = dict(card)
@@ -72,7 +77,7 @@ def from_card(card: Mapping[str, Any]) -> Backbone:
         if name == "chain":
             first, second = card["parts"]
             return Chain(from_card(first), from_card(second))
-        if name.startswith(PRETRAINED):
+        if is_pretrained(name):
             card["pretrained"] = False
         return build_backbone(name, **card)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -95,4 +100,4 @@ def _made(
         raise InputError(f"backbone {name or make.__name__}: {error}") from error
 
 
-__all__: Sequence[str] = ["Chain", "build_backbone", "freeze", "from_card"]
+__all__: Sequence[str] = ["Chain", "build_backbone", "freeze", "from_card", "is_pretrained"]

@@ -23,7 +23,7 @@ from kinhash.errors import InputError
 from kinhash.meaning.semantics import Semantics
 from kinhash.models.backbone import Backbone
 from kinhash.models.catalogue import Chain, build_backbone
-from kinhash.models.inference import Progress, run
+from kinhash.models.inference import Progress, run, stacked
 from kinhash.models.network import HashNetwork
 
 Floats = NDArray[np.float32]
@@ -126,7 +126,7 @@ class HashEncoder:
         """
         split, broken = as_split(things), list[Broken]()
         parts = list(self._run(split, self._z, broken, batch, flip, half, workers, progress))
-        positions, floats = _stacked(parts, self.bits)
+        positions, floats = stacked(parts, self.bits)
         ids = [split.ids[i] for i in positions]
         return Encoded(Codes.from_logits(floats), floats, positions, ids, broken)
 
@@ -138,7 +138,7 @@ class HashEncoder:
         parts = list(self._run(split, self._posterior, broken, batch, flip, half, 0, False))
         if broken:
             warnings.warn(told(broken), BrokenPictureWarning, stacklevel=2)
-        return _stacked(parts, self.network.classes)[1]
+        return stacked(parts, self.network.classes)[1]
 
     def after(self, backbone: Backbone | str) -> HashEncoder:
         """The encoder of pictures that first computes the features on which this encoder of embeddings was trained."""
@@ -217,11 +217,3 @@ def _card(semantics: Semantics | Mapping[str, Any] | None) -> dict[str, Any] | N
     if semantics is None:
         return None
     return semantics.to_card() if isinstance(semantics, Semantics) else dict(semantics)
-
-
-def _stacked(
-    parts: Sequence[tuple[NDArray[np.int64], Floats]], width: int
-) -> tuple[NDArray[np.int64], Floats]:
-    if not parts:
-        return np.arange(0), np.empty((0, width), dtype=np.float32)
-    return np.concatenate([at for at, _ in parts]), np.concatenate([values for _, values in parts])

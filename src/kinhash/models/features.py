@@ -5,13 +5,12 @@ from __future__ import annotations
 import warnings
 from dataclasses import replace
 
-import numpy as np
 import torch
 
 from kinhash.data.images import Broken, BrokenPictureWarning, told
 from kinhash.data.splits import Split
 from kinhash.models.backbone import Backbone
-from kinhash.models.inference import Progress, run
+from kinhash.models.inference import Progress, run, stacked
 
 
 def extract_features(
@@ -29,24 +28,20 @@ def extract_features(
     broken: list[Broken] = []
     if device is not None:
         backbone = backbone.to(device)
-    parts = list(
-        run(
-            backbone,
-            backbone,
-            split,
-            backbone.preprocessing,
-            batch=batch,
-            flip=flip,
-            half=half,
-            workers=workers,
-            progress=progress,
-            broken=broken,
-        )
+    parts = run(
+        backbone,
+        backbone,
+        split,
+        backbone.preprocessing,
+        batch=batch,
+        flip=flip,
+        half=half,
+        workers=workers,
+        progress=progress,
+        broken=broken,
     )
+    positions, vectors = stacked(parts, backbone.width)
     if broken:
         warnings.warn(told(broken), BrokenPictureWarning, stacklevel=2)
-    positions = np.concatenate([at for at, _ in parts]) if parts else np.arange(0)
-    empty = np.empty((0, backbone.width), dtype=np.float32)
-    vectors = np.concatenate([values for _, values in parts]) if parts else empty
     kept = split.take(positions)
     return replace(kept, images=None, vectors=vectors, broken=[*split.broken, *broken])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -81,6 +81,15 @@ def run(
                 advance(len(positions))
     finally:
         module.train(was_training)
+
+
+def stacked(
+    parts: Iterable[tuple[NDArray[np.int64], NDArray[np.float32]]], width: int
+) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+    """What `run` yields as two arrays: (n,) positions and (n, width) values."""
+    listed = list(parts)
+    positions = np.concatenate([np.empty(0, np.int64), *(at for at, _ in listed)])
+    return positions, np.concatenate([np.empty((0, width), np.float32), *(values for _, values in listed)])
 
 
 @torch.inference_mode()

@@ -13,7 +13,7 @@ from torch import Tensor
 from kinhash.data.images import Broken, BrokenPictureWarning, told
 from kinhash.data.splits import Split
 from kinhash.models.backbone import Backbone
-from kinhash.models.inference import run
+from kinhash.models.inference import run, stacked
 from kinhash.training.distributed import placed
 
 _BATCH = 128
@@ -32,21 +32,18 @@ def feature_split(
     def both(x: Tensor) -> Tensor:
         return torch.cat([backbone(x), backbone(x.flip(3))], dim=1)
 
-    parts = list(
-        run(
-            backbone,
-            both,
-            split,
-            backbone.preprocessing,
-            batch=_BATCH,
-            half=device.type == "cuda",
-            workers=workers,
-            progress=progress,
-            broken=broken,
-        )
+    parts = run(
+        backbone,
+        both,
+        split,
+        backbone.preprocessing,
+        batch=_BATCH,
+        half=device.type == "cuda",
+        workers=workers,
+        progress=progress,
+        broken=broken,
     )
-    positions = np.concatenate([np.zeros(0, dtype=np.int64), *(at for at, _ in parts)])
-    pairs = np.concatenate([np.zeros((0, 2 * backbone.width), np.float32), *(values for _, values in parts)])
+    positions, pairs = stacked(parts, 2 * backbone.width)
     if broken:
         warnings.warn(told(broken), BrokenPictureWarning, stacklevel=3)
     rows = np.concatenate([positions, positions])

@@ -116,11 +116,6 @@ def default_backbone(name: str, kind: Kind) -> str:
     return _BACKBONES[name][kind]
 
 
-def is_pretrained(backbone: str) -> bool:
-    """Backbones that bring weights; their features are frozen unless `frozen=False`."""
-    return backbone == "efficientnet-lite0" or backbone.startswith("timm:")
-
-
 def _modern(kind: Kind) -> Recipe:
     if kind == "vectors":
         return Recipe(

@@ -17,9 +17,9 @@ from kinhash.meaning.class_embeddings import class_embeddings
 from kinhash.meaning.semantics import Semantics
 from kinhash.methods import Method, Problem
 from kinhash.models.backbone import Backbone
-from kinhash.models.catalogue import build_backbone
+from kinhash.models.catalogue import build_backbone, is_pretrained
 from kinhash.models.network import HashNetwork
-from kinhash.training.recipes import SMALL, Kind, Recipe, derive, is_pretrained
+from kinhash.training.recipes import SMALL, Kind, Recipe, derive
 
 _WIDEST = 128  # dimensions of class vectors to regress to
 
@@ -110,7 +110,7 @@ def derived(
     """The recipe for these data and this backbone, with what the caller wants otherwise."""
     kind = kind_of(split)
     pretrained = isinstance(backbone, str) and is_pretrained(backbone)
-    frozen = overrides.get("frozen", kind != "vectors" and pretrained)
+    frozen = overrides.get("frozen", kind != "vectors" and pretrained)  # unless the caller wants otherwise
     if frozen and kind == "vectors":
         raise InputError("frozen=True concerns backbones of pictures; these data are embeddings")
     return derive(name, kind, len(split), frozen=frozen, captions=captions).with_options(overrides)
