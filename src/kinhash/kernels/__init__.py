@@ -1,1 +1,1 @@
-"""Every Numba and Triton kernel, and in `gpu_*` what launches the latter: arrays or tensors in and out. Callers check."""
+"""Every Numba kernel: arrays in, arrays out; callers check. `gpu_*`: searching on a GPU, by Triton or torch alone."""
