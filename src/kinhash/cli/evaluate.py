@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kinhash.cli.classes import read_names
-from kinhash.cli.evaluate_labels import classes_of, numbered, read_with_labels
+from kinhash.cli.evaluate_labels import classes_of, positions_in, read_with_labels
 from kinhash.cli.semantics_option import SPEC_HELP, read_semantics, semantics_options
 from kinhash.cli.talk import print_json
 from kinhash.errors import InputError
@@ -95,8 +95,8 @@ def command(
         semantics, targets, found = _distance_of_vectors(specs, choices), own, theirs
     else:
         used = classes_of(own, theirs)
-        targets = numbered(own, used)
-        found = None if theirs is None else numbered(theirs, used)
+        targets = positions_in(used, own)
+        found = None if theirs is None else positions_in(used, theirs)
         semantics = _of_classes(specs, None if classes is None else read_names(classes), used, choices)
     report = kh.evaluate(
         things,

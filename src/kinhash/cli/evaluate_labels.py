@@ -64,7 +64,7 @@ def classes_of(own: Array, others: Array | None) -> list[str]:
     return sorted(names, key=lambda name: (int(name) if numbers else 0, name))
 
 
-def numbered(names: Array, classes: list[str]) -> NDArray[np.int64]:
+def positions_in(classes: list[str], names: Array) -> NDArray[np.int64]:
     """Positions of `names` in `classes`."""
     number = {name: i for i, name in enumerate(classes)}
     return np.array([number[name] for name in names.tolist()], dtype=np.int64)

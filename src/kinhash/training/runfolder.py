@@ -12,6 +12,7 @@ from typing import Any
 from kinhash.errors import FormatError, StorageError, TrainingError
 from kinhash.files import replace_file
 from kinhash.models.encoder import HashEncoder
+from kinhash.plots import plot_training
 
 
 class RunFolder:
@@ -62,7 +63,7 @@ class RunFolder:
             return
         self._write("metrics.json", json.dumps(metrics, indent=1) + "\n")
         if find_spec("matplotlib"):
-            plot_curves(read_log(self.path / "log.jsonl"), self.path / "curves.png")
+            plot_training(read_log(self.path / "log.jsonl"), self.path / "curves.png")
 
     def _write(self, name: str, text: str) -> None:
         assert self.path is not None
@@ -86,22 +87,3 @@ def read_log(path: Path) -> list[dict[str, Any]]:
             if number < len(lines) - 1:
                 raise FormatError(f"{path}, line {number + 1}, is not json: {error}") from error
     return found
-
-
-def plot_curves(log: list[dict[str, Any]], path: Path) -> None:
-    """Every term of the loss over the epochs, and the learning rate."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(9, 3.5), layout="constrained")
-    left, right = figure.subplots(1, 2)
-    epochs = [line["epoch"] for line in log]
-    for name in log[0]["losses"] if log else []:
-        left.plot(epochs, [line["losses"][name] for line in log], label=name)
-    right.plot(epochs, [line["lr"] for line in log])
-    left.set(xlabel="epoch", ylabel="weighted term of the loss", yscale="symlog")
-    right.set(xlabel="epoch", ylabel="learning rate")
-    if log:
-        left.legend(frameon=False)
-    FigureCanvasAgg(figure)
-    figure.savefig(path, dpi=120)

@@ -21,8 +21,8 @@ from kinhash.training.features import feature_split
 from kinhash.training.graphs import Accelerate
 from kinhash.training.loop import Conduct, Outcome, Run
 from kinhash.training.runfolder import RunFolder
+from kinhash.training.scoring import check_test, measured
 from kinhash.training.step import Trainee
-from kinhash.training.verify import check_test, measured
 
 
 def train(

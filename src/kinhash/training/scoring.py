@@ -1,4 +1,4 @@
-"""What the trained encoder makes of the test split, for metrics.json."""
+"""What the trained encoder makes of the test part, for metrics.json."""
 
 from __future__ import annotations
 
