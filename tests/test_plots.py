@@ -1,4 +1,4 @@
-"""The curve plot draws one line per report and refuses what it cannot draw."""
+"""The curve plot draws one line per report and refuses what it cannot draw; a log is drawn whatever it holds."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from test_report import make_report
 
 from kinhash.errors import InputError, StorageError
-from kinhash.plots import plot_curves
+from kinhash.plots import plot_curves, plot_training
 
 
 def test_one_line_per_report_floats_solid_codes_dashed(tmp_path: Path) -> None:
@@ -34,3 +34,10 @@ def test_what_cannot_be_drawn(tmp_path: Path) -> None:
     (tmp_path / "taken").write_text("")
     with pytest.raises(StorageError, match="taken"):
         plot_curves([make_report()], tmp_path / "taken" / "hp.png")
+
+
+def test_a_training_is_drawn_with_and_without_epochs(tmp_path: Path) -> None:
+    lines = [{"epoch": i, "lr": 0.1 / i, "losses": {"sim": 0.5, "kl": -0.1}} for i in (1, 2)]
+    for name, log in (("two", lines), ("none", [])):
+        plot_training(log, tmp_path / f"{name}.png")
+        assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")

@@ -1,11 +1,11 @@
-"""Figures of reports, drawn with matplotlib, which is imported when one is drawn."""
+"""Figures of reports and of trainings; the one module that needs matplotlib."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -54,6 +54,24 @@ def plot_curves(
     if path is not None:
         _write(figure, Path(path))
     return figure
+
+
+def plot_training(log: Sequence[Mapping[str, Any]], path: Path) -> None:
+    """Every term of the loss over the epochs of a log.jsonl, and the learning rate."""
+    require("matplotlib", "plot")
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9, 3.5), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    epochs = [line["epoch"] for line in log]
+    for name in log[0]["losses"] if log else []:
+        left.plot(epochs, [line["losses"][name] for line in log], label=name)
+    right.plot(epochs, [line["lr"] for line in log])
+    left.set(xlabel="epoch", ylabel="weighted term of the loss", yscale="symlog")
+    right.set(xlabel="epoch", ylabel="learning rate")
+    if log:
+        left.legend(frameon=False)
+    _write(figure, path)
 
 
 def _curve_name(reports: Sequence[Report], similarity: str | None) -> str:
