@@ -12,6 +12,7 @@ LAYERS = [
     "files",
     "codes",
     "hyperplanes",
+    "items",
     "kernels",
     "meaning",
     "metrics",

@@ -14,8 +14,8 @@ from click.testing import CliRunner, Result
 
 import kinhash as kh
 from kinhash.cli import cli, index_sources
-from kinhash.cli.items import Items
 from kinhash.errors import KinhashError
+from kinhash.items import CodedItems
 
 ROWS = [
     ("a", "0f", "cat", 2009),
@@ -92,7 +92,7 @@ def test_lines_of_json_become_items(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 def test_folders_of_codes(tmp_path: Path) -> None:
     codes = kh.Codes.from_hex([row[1] for row in ROWS], 8)
-    Items(codes, [row[0] for row in ROWS], [row[2] for row in ROWS]).save(tmp_path / "named")
+    CodedItems(codes, [row[0] for row in ROWS], [row[2] for row in ROWS]).save(tmp_path / "named")
     codes.save(tmp_path / "plain")
     done("index", "create", tmp_path / "i", "--bits", 8)
     assert "4 added; 4 items now" in done("index", "add", tmp_path / "i", tmp_path / "named", "--quiet")

@@ -42,7 +42,7 @@ def pictures() -> np.ndarray:
 
 
 def test_round_trip(encoder: HashEncoder, saved: Path, pictures: np.ndarray) -> None:
-    again = kh.load_encoder(saved, bits=24)
+    again = kh.load_encoder(saved, bits=24, device="cpu")
     np.testing.assert_array_equal(again.encode(pictures, floats=True), encoder.encode(pictures, floats=True))
     np.testing.assert_array_equal(again.predict(pictures), encoder.predict(pictures))
     assert again.network.card() == encoder.network.card()
@@ -52,7 +52,6 @@ def test_round_trip(encoder: HashEncoder, saved: Path, pictures: np.ndarray) -> 
     assert again.semantics.classes == ("a", "b", "c")
     assert again.semantics.distance[0, 2] == 0.9
     assert again.training_card == encoder.training_card
-    assert kh.HashEncoder.load(saved).bits == 24
     again.save(saved)  # over itself
     assert sorted(path.suffix for path in saved.iterdir()) == [".json", ".safetensors"]
 
@@ -68,7 +67,7 @@ def test_other_backbones(backbone: str, tmp_path: Path) -> None:
         if backbone == "mlp"
         else rng.integers(0, 256, (4, 32, 32, 3), dtype=np.uint8)
     )
-    assert load_encoder(tmp_path).encode(things) == encoder.encode(things)
+    assert load_encoder(tmp_path, device="cpu").encode(things) == encoder.encode(things)
 
 
 def test_overwriting_leaves_one_encoder(saved: Path) -> None:

@@ -14,8 +14,7 @@ from safetensors.torch import load_file
 from training import two_processes
 
 import kinhash as kh
-from kinhash.errors import InputError
-from kinhash.training.distributed import Place, chosen_device, joined, wrapped
+from kinhash.training.distributed import Place, joined, wrapped
 from kinhash.training.runfolder import read_log
 
 TESTS = Path(__file__).parents[1]
@@ -66,13 +65,3 @@ def test_alone_nothing_is_wrapped() -> None:
         assert place.first
         assert wrapped(net, place) is net
     assert not torch.distributed.is_initialized()
-
-
-def test_devices() -> None:
-    assert chosen_device("cpu").type == "cpu"
-    with pytest.raises(InputError, match="no device 'toaster'"):
-        chosen_device("toaster")
-    if not torch.cuda.is_available():
-        assert chosen_device(None).type == "cpu"
-        with pytest.raises(InputError, match="no GPU here; use device='cpu'"):
-            chosen_device("cuda")

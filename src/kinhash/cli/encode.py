@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kinhash.cli.items import Items
 from kinhash.cli.talk import plain_warnings, print_json
 from kinhash.errors import InputError
+from kinhash.items import CodedItems
 
 if TYPE_CHECKING:
     from kinhash.data.splits import Split
@@ -57,18 +57,17 @@ def command(
     cannot be read is named on stderr and left out.
     """
     import kinhash as kh
-    from kinhash.training.distributed import chosen_device
 
     with plain_warnings():
         split = _split(things, part, root)
-        loaded = kh.load_encoder(encoder, bits=bits, device=chosen_device(device))
+        loaded = kh.load_encoder(encoder, bits=bits, device=device)
         made = loaded.encode_all(
             split, batch=batch, flip=flip, half=half, workers=workers, progress=not quiet
         )
     labels = None
     if split.labels is not None:
         labels = [split.classes[label] for label in split.labels[made.positions]]
-    Items(made.codes, made.ids, labels, made.floats if floats else None).save(out)
+    CodedItems(made.codes, made.ids, labels, made.floats if floats else None).save(out)
     broken = [*split.broken, *made.broken]
     for picture in broken:
         click.echo(f"kinhash: left out {picture.id}: {picture.reason}", err=True)

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kinhash.cli.items import read_items
 from kinhash.codes import Codes
 from kinhash.data.embeddings import embeddings, load_array
 from kinhash.errors import FormatError, InputError, NotFoundError
+from kinhash.items import CodedItems
 
 Array = NDArray[Any]
 
@@ -21,7 +21,7 @@ def read_with_labels(path: Path, labels: Path | None) -> tuple[Codes | Array, Ar
     things: Any
     beside: Any = None
     if path.is_dir():
-        items = read_items(path)
+        items = CodedItems.load(path)
         things, beside = items.codes, items.labels
     elif path.is_file():
         split = embeddings(path).train

@@ -21,7 +21,7 @@ def command(encoder: Path, out: Path, as_json: bool) -> None:
     """
     import kinhash as kh
 
-    loaded = kh.load_encoder(encoder)
+    loaded = kh.load_encoder(encoder, device="cpu")
     loaded.export_onnx(out)
     if as_json:
         print_json({"onnx": str(out), "bits": loaded.bits, "bytes": out.stat().st_size})

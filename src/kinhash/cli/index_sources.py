@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kinhash.cli.items import ITEMS, read_items
 from kinhash.codes import Codes
 from kinhash.errors import FormatError, InputError, KinhashError, NotFoundError
+from kinhash.items import ITEMS, CodedItems
 
 if TYPE_CHECKING:
     from kinhash.data.images import Broken
@@ -80,7 +80,7 @@ def picture_batches(source: Path, encoder: HashEncoder) -> tuple[int, Iterator[B
 
 
 def _saved(folder: Path, options: Options) -> tuple[int, Iterator[Batch]]:
-    items = read_items(folder)
+    items = CodedItems.load(folder)
     named = (folder / ITEMS).is_file()
 
     def run() -> Iterator[Batch]:

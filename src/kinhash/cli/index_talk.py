@@ -33,9 +33,8 @@ def _number(name: str) -> int:
 def fitting_encoder(folder: Path, index: Index, device: str | None) -> HashEncoder:
     """An encoder whose codes fit the index."""
     import kinhash as kh
-    from kinhash.training.distributed import chosen_device
 
-    encoder = kh.load_encoder(folder, device=chosen_device(device))
+    encoder = kh.load_encoder(folder, device=device)
     if encoder.bits != index.bits:
         raise InputError(
             f"the encoder {folder} makes codes of {encoder.bits} bits, the index {index.path} holds {index.bits} bits: "

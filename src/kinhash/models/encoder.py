@@ -166,15 +166,6 @@ class HashEncoder:
 
         export_onnx(self, path)
 
-    @classmethod
-    def load(
-        cls, folder: str | os.PathLike[str], *, bits: int | None = None, device: torch.device | str = "cpu"
-    ) -> HashEncoder:
-        """Read what `save` wrote; see `load_encoder`."""
-        from kinhash.models.storage import load_encoder
-
-        return load_encoder(folder, bits=bits, device=device)
-
     def _run(
         self,
         split: Split,

@@ -16,6 +16,7 @@ from kinhash.data.preprocessing import Preprocessing
 from kinhash.errors import FormatError, InputError, KinhashError, NotFoundError, StorageError, require
 from kinhash.files import replace_file
 from kinhash.models.catalogue import from_card
+from kinhash.models.device import chosen_device
 from kinhash.models.encoder import HashEncoder
 from kinhash.models.network import HashNetwork
 
@@ -59,9 +60,12 @@ def save_encoder(encoder: HashEncoder, folder: str | os.PathLike[str]) -> None:
 
 
 def load_encoder(
-    folder: str | os.PathLike[str], *, bits: int | None = None, device: torch.device | str = "cpu"
+    folder: str | os.PathLike[str], *, bits: int | None = None, device: torch.device | str | None = None
 ) -> HashEncoder:
-    """Read what `HashEncoder.save` wrote. `bits`: the code length that the caller needs, checked."""
+    """Read what `HashEncoder.save` wrote, onto `device`, by default a GPU where there is one.
+
+    `bits`: the code length that the caller needs, checked.
+    """
     path = Path(folder)
     card = _read_card(path)
     tensors = _read_weights(path, card)
@@ -83,7 +87,7 @@ def load_encoder(
     except RuntimeError as error:
         raise FormatError(f"the weights in {path} belong to another network: {error}") from error
     encoder = HashEncoder(network, preprocessing=preprocessing, classes=classes, **cards)
-    return encoder.to(device)
+    return encoder.to(chosen_device(device))
 
 
 def _read_card(path: Path) -> dict[str, Any]:

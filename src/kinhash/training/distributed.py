@@ -13,7 +13,7 @@ import torch
 import torch.distributed as dist
 from torch import nn
 
-from kinhash.errors import InputError
+from kinhash.models.device import chosen_device
 
 
 @dataclass(frozen=True)
@@ -52,19 +52,6 @@ def joined(device: torch.device | str | None = None) -> Iterator[Place]:
             # process aborts when it ends
             gc.collect()
             dist.destroy_process_group()
-
-
-def chosen_device(device: torch.device | str | None, local: int = 0) -> torch.device:
-    """The device asked for, else a GPU if there is one; several processes on a machine take one GPU each."""
-    try:
-        found = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
-    except RuntimeError as error:
-        raise InputError(f"there is no device {device!r}; use 'cpu', 'cuda' or 'cuda:0'") from error
-    if found.type == "cuda":
-        if not torch.cuda.is_available():
-            raise InputError("device 'cuda' was asked for, but torch sees no GPU here; use device='cpu'")
-        return found if found.index is not None else torch.device("cuda", local)
-    return found
 
 
 def placed(module: nn.Module, device: torch.device) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +19,7 @@ ITEMS, FLOATS = "items.csv", "floats.npy"
 
 
 @dataclass(frozen=True, eq=False)
-class Items:
+class CodedItems:
     """Codes, one id each, and where they are known one class name each."""
 
     codes: Codes
@@ -26,8 +27,9 @@ class Items:
     labels: Sequence[str] | None = None
     floats: NDArray[np.float32] | None = None
 
-    def save(self, folder: Path) -> None:
+    def save(self, folder: str | os.PathLike[str]) -> None:
         """Write the folder; items.csv has the columns `id` and, with labels, `label`."""
+        folder = Path(folder)
         self.codes.save(folder)
         columns = [self.ids] if self.labels is None else [self.ids, self.labels]
         try:
@@ -41,21 +43,21 @@ class Items:
         except OSError as error:
             raise StorageError(f"cannot write the list of items to {folder}: {error}") from error
 
-
-def read_items(folder: Path) -> Items:
-    """What `Items.save` wrote; the floats stay where they are."""
-    codes = Codes.load(folder)
-    path = folder / ITEMS
-    if not path.is_file():
-        return Items(codes, [str(i) for i in range(len(codes))])
-    try:
-        with open(path, newline="", encoding="utf-8") as file:
-            rows = list(csv.DictReader(file, strict=True))
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise FormatError(f"{path} cannot be read as csv: {error}") from error
-    if len(rows) != len(codes) or any(row.get("id") is None for row in rows):
-        raise FormatError(
-            f"{path} lists {len(rows)} items with ids, but there are {len(codes)} codes beside it"
-        )
-    labels = [row["label"] for row in rows] if rows and "label" in rows[0] else None
-    return Items(codes, [row["id"] for row in rows], labels)
+    @classmethod
+    def load(cls, folder: str | os.PathLike[str]) -> CodedItems:
+        """What `save` wrote; without items.csv the ids are positions; the floats stay where they are."""
+        codes = Codes.load(folder)
+        path = Path(folder) / ITEMS
+        if not path.is_file():
+            return cls(codes, [str(i) for i in range(len(codes))])
+        try:
+            with open(path, newline="", encoding="utf-8") as file:
+                rows = list(csv.DictReader(file, strict=True))
+        except (OSError, UnicodeDecodeError, csv.Error) as error:
+            raise FormatError(f"{path} cannot be read as csv: {error}") from error
+        if len(rows) != len(codes) or any(row.get("id") is None for row in rows):
+            raise FormatError(
+                f"{path} lists {len(rows)} items with ids, but there are {len(codes)} codes beside it"
+            )
+        labels = [row["label"] for row in rows] if rows and "label" in rows[0] else None
+        return cls(codes, [row["id"] for row in rows], labels)
