@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import itertools
-import os
 import statistics
 import sys
 import time
@@ -17,6 +16,7 @@ from run import Run
 
 import kinhash as kh
 from kinhash.data.splits import Dataset
+from kinhash.training.distributed import leads
 from kinhash.training.runfolder import read_log
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tools"))
@@ -44,7 +44,7 @@ def trained(
         **run.train_arguments(),
     )
     middle = time.perf_counter()
-    if int(os.environ.get("RANK", "0")):
+    if not leads():
         return None
     cuda = encoder.device.type == "cuda"
     how: dict[str, Any] = {"batch": 1000 if cuda else 250, "flip": run.flip_average, "half": cuda}

@@ -10,6 +10,7 @@ LAYERS = [
     "errors",
     "arrays",
     "files",
+    "bar",
     "codes",
     "hyperplanes",
     "items",

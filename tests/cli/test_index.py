@@ -10,11 +10,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
+from cli.commands import done, refused, run
 
 import kinhash as kh
-from kinhash.cli import cli, index_sources
-from kinhash.errors import KinhashError
+from kinhash.cli import index_sources
 from kinhash.items import CodedItems
 
 ROWS = [
@@ -23,23 +22,6 @@ ROWS = [
     ("c", "ff", "cat", 2015),
     ("d", "0f", "cat", 2020),
 ]
-
-
-def run(*arguments: Any) -> Result:
-    return CliRunner().invoke(cli, list(map(str, arguments)))
-
-
-def done(*arguments: Any) -> str:
-    result = run(*arguments)
-    assert result.exit_code == 0, (result.output, result.exception)
-    return result.stdout
-
-
-def refused(*arguments: Any) -> str:
-    """The sentence with which a command stops."""
-    result = run(*arguments)
-    assert isinstance(result.exception, KinhashError), (result.output, result.exception)
-    return str(result.exception)
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kinhash.cli import cli, main, talk
+from kinhash.cli import main
 
 
 def ended(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
@@ -53,15 +53,8 @@ def test_an_interruption_is_exit_code_130(
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("kinhash.dataset", interrupted)  # first: the lazy name would remember the other's stand-in
+    # this first: the lazy name would remember the other's stand-in
+    monkeypatch.setattr("kinhash.dataset", interrupted)
     monkeypatch.setattr("kinhash.data.datasets.dataset", interrupted)
     assert ended(monkeypatch, "train", "cifar100", "--out", str(tmp_path)) == 130
     assert "interrupted" in capsys.readouterr().err
-
-
-def test_of_several_processes_one_speaks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("RANK", raising=False)
-    assert talk.leads()
-    monkeypatch.setenv("RANK", "1")
-    assert not talk.leads()
-    assert cli.name == "cli"

@@ -12,12 +12,11 @@ import click
 import numpy as np
 import pytest
 import torch
-from click.testing import CliRunner, Result
+from cli.commands import done, refused, run
 from PIL import Image
 
 import kinhash as kh
 from kinhash.cli import cli
-from kinhash.errors import KinhashError
 
 QUICK = (
     "--epochs",
@@ -33,23 +32,6 @@ QUICK = (
     "batch=32",
 )
 NAMES = ("cat.n.01", "dog.n.01", "car.n.01", "bus.n.01")
-
-
-def run(*arguments: Any) -> Result:
-    return CliRunner().invoke(cli, list(map(str, arguments)))
-
-
-def done(*arguments: Any) -> str:
-    result = run(*arguments)
-    assert result.exit_code == 0, (result.output, result.exception)
-    return result.stdout
-
-
-def refused(*arguments: Any) -> str:
-    """The sentence with which a command stops."""
-    result = run(*arguments)
-    assert isinstance(result.exception, KinhashError), (result.output, result.exception)
-    return str(result.exception)
 
 
 @pytest.fixture(scope="module", autouse=True)

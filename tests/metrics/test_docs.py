@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import numpy as np
+from pages import blocks, page
 
 import kinhash as kh
 from kinhash.report import _TITLES
 
-PAGE = (Path(__file__).parents[2] / "docs" / "metrics.md").read_text()
-
 
 def test_every_key_is_explained() -> None:
-    explained = {re.sub(r"_(<sim>|K)$", "", key) for key in re.findall(r"`(\w+(?:<sim>)?)`", PAGE)}
+    explained = {re.sub(r"_(<sim>|K)$", "", key) for key in re.findall(r"`(\w+(?:<sim>)?)`", page("metrics"))}
     assert set(_TITLES) <= explained, set(_TITLES) - explained
 
 
 def test_the_example_runs(rng: np.random.Generator) -> None:
     labels = np.arange(300) % 100
     codes = kh.random_hyperplanes(np.eye(100)[labels] + 0.1 * rng.normal(size=(300, 100)), 32)
-    (example,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    (example,) = blocks("metrics")
     names: dict[str, object] = {"codes": codes, "labels": labels}
     exec(example, names)
     report = names["report"]

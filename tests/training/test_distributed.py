@@ -14,7 +14,7 @@ from safetensors.torch import load_file
 from training import two_processes
 
 import kinhash as kh
-from kinhash.training.distributed import Place, joined, wrapped
+from kinhash.training.distributed import Place, joined, leads, wrapped
 from kinhash.training.runfolder import read_log
 
 TESTS = Path(__file__).parents[1]
@@ -65,3 +65,10 @@ def test_alone_nothing_is_wrapped() -> None:
         assert place.first
         assert wrapped(net, place) is net
     assert not torch.distributed.is_initialized()
+
+
+def test_of_several_processes_one_speaks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("RANK", raising=False)
+    assert leads()
+    monkeypatch.setenv("RANK", "1")
+    assert not leads()

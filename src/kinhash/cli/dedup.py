@@ -7,16 +7,14 @@ from typing import Any
 
 import click
 
+from kinhash.bar import bar
 from kinhash.cli.index_talk import (
-    bar,
     counted,
     example,
     index_argument,
-    json_option,
-    quiet_option,
     where_option,
 )
-from kinhash.cli.talk import print_json
+from kinhash.cli.talk import json_option, print_json, quiet_option
 
 
 @click.command()
@@ -41,7 +39,7 @@ def command(
 
     with kh.Index.open(index, read_only=True) as opened:
         items = opened.count(where)
-        with bar("items compared", items, quiet) as advance:
+        with bar("items compared", items, not quiet) as advance:
             done = 0
 
             def progress(count: int, _: int) -> None:

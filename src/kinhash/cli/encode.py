@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kinhash.cli.talk import plain_warnings, print_json
+from kinhash.cli.talk import (
+    device_option,
+    json_option,
+    plain_warnings,
+    print_json,
+    quiet_option,
+    tell_left_out,
+)
 from kinhash.errors import InputError
 from kinhash.items import CodedItems
 
@@ -32,9 +39,9 @@ if TYPE_CHECKING:
 @click.option("--flip", is_flag=True, help="Average over every picture and its mirror image.")
 @click.option("--half", is_flag=True, help="Compute in bfloat16.")
 @click.option("--workers", default=0, help="Threads that decode pictures.  [default: one per core]")
-@click.option("--device", help="cpu, cuda, cuda:1 ...  [default: a GPU where there is one]")
-@click.option("--quiet", is_flag=True, help="No progress bar.")
-@click.option("--json", "as_json", is_flag=True, help="Print what was done as json.")
+@device_option
+@quiet_option
+@json_option
 def command(
     encoder: Path,
     things: tuple[str, ...],
@@ -69,10 +76,8 @@ def command(
         labels = [split.classes[label] for label in split.labels[made.positions]]
     CodedItems(made.codes, made.ids, labels, made.floats if floats else None).save(out)
     broken = [*split.broken, *made.broken]
-    for picture in broken:
-        click.echo(f"kinhash: left out {picture.id}: {picture.reason}", err=True)
+    left_out = tell_left_out(broken)
     if as_json:
-        left_out = [{"id": picture.id, "reason": picture.reason} for picture in broken]
         print_json({"codes": str(out), "n": len(made.codes), "bits": made.codes.bits, "broken": left_out})
         return
     click.echo(f"{out}: {len(made.codes)} codes of {made.codes.bits} bits, {len(broken)} pictures left out")

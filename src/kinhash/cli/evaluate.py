@@ -10,7 +10,7 @@ import click
 from kinhash.cli.classes import read_names
 from kinhash.cli.evaluate_labels import classes_of, positions_in, read_with_labels
 from kinhash.cli.semantics_option import SPEC_HELP, read_semantics, semantics_options
-from kinhash.cli.talk import print_json
+from kinhash.cli.talk import json_option, print_json
 from kinhash.errors import InputError
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ _DISTANCES = ("manhattan", "cosine")
     multiple=True,
     help="Also write it, as .json, .md, or .png.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the report as json.")
+@json_option
 def command(
     codes: Path,
     labels: Path | None,

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import click
 
-from kinhash.cli.talk import print_json
+from kinhash.cli.talk import json_option, print_json
 
 
 @click.command()
 @click.argument("encoder", type=click.Path(path_type=Path))
 @click.argument("out", type=click.Path(path_type=Path))
-@click.option("--json", "as_json", is_flag=True, help="Print what was done as json.")
+@json_option
 def command(encoder: Path, out: Path, as_json: bool) -> None:
     """Write ENCODER, a folder, as the ONNX file OUT: pixels or embeddings in, floats and packed codes out.
 

@@ -13,9 +13,8 @@ from kinhash.cli.index_talk import (
     counted,
     example,
     index_argument,
-    json_option,
 )
-from kinhash.cli.talk import print_json
+from kinhash.cli.talk import json_option, print_json
 from kinhash.errors import FormatError
 
 

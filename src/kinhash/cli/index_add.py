@@ -8,18 +8,15 @@ from typing import TYPE_CHECKING
 
 import click
 
+from kinhash.bar import bar
 from kinhash.cli.index_talk import (
     as_ids,
-    bar,
     counted,
-    device_option,
     example,
     fitting_encoder,
     index_argument,
-    json_option,
-    quiet_option,
 )
-from kinhash.cli.talk import print_json
+from kinhash.cli.talk import device_option, json_option, print_json, quiet_option, tell_left_out
 from kinhash.errors import KinhashError
 
 if TYPE_CHECKING:
@@ -89,16 +86,14 @@ def add(
                 total, parts = batches(source, options)
             else:
                 total, parts = picture_batches(source, model)
-            with bar(str(source), total, quiet) as advance:
+            with bar(str(source), total, not quiet) as advance:
                 for batch in _with_hint(parts, counts):
                     _put(opened, batch, existing, counts)
                     broken += batch.broken
                     advance(batch.rows)
         items = len(opened)
-    for picture in broken:
-        click.echo(f"kinhash: left out {picture.id}: {picture.reason}", err=True)
+    left_out = tell_left_out(broken)
     if as_json:
-        left_out = [{"id": picture.id, "reason": picture.reason} for picture in broken]
         print_json({"index": str(index), **counts, "items": items, "broken": left_out})
         return
     said = ", ".join(f"{count} {verb}" for verb, count in counts.items() if count or verb == "added")

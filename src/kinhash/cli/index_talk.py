@@ -1,9 +1,8 @@
-"""What the commands around an index share: ids from the command line, encoders, a bar on stderr."""
+"""What the commands around an index share: ids from the command line, encoders, arguments."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,20 +42,6 @@ def fitting_encoder(folder: Path, index: Index, device: str | None) -> HashEncod
     return encoder
 
 
-@contextmanager
-def bar(what: str, total: int | None, quiet: bool) -> Iterator[Callable[[int], None]]:
-    """A function to call with the number of items done since the last call."""
-    if quiet:
-        yield lambda count: None
-        return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task(what, total=total)
-        yield lambda count: progress.advance(task, count)
-
-
 def counted(number: int, what: str) -> str:
     """'1 item', '2 items'."""
     return f"{number} {what}" if number == 1 else f"{number} {what}s"
@@ -75,11 +60,8 @@ def example(text: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
 
 
 index_argument = click.argument("index", type=click.Path(path_type=Path))
-json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as json.")
-quiet_option = click.option("--quiet", is_flag=True, help="No progress bar.")
 where_option = click.option(
     "--where",
     metavar="FILTER",
     help="Only items whose metadata pass, such as 'year >= 2010 and label = \"cat\"'.",
 )
-device_option = click.option("--device", help="cpu, cuda, cuda:1 ...  [default: a GPU where there is one]")

@@ -10,14 +10,13 @@ import click
 
 from kinhash.cli.index_talk import (
     as_ids,
-    device_option,
     example,
     fitting_encoder,
     index_argument,
-    json_option,
     where_option,
 )
-from kinhash.cli.talk import print_json
+from kinhash.cli.talk import device_option, json_option, print_json
+from kinhash.errors import FormatError
 
 if TYPE_CHECKING:
     from kinhash.codes import Codes
@@ -106,7 +105,7 @@ def _queries(
         for image in images:
             made = model.encode_all(image)
             if made.broken:
-                raise kh.errors.FormatError(f"{image} cannot be read: {made.broken[0].reason}")
+                raise FormatError(f"{image} cannot be read: {made.broken[0].reason}")
             queries += [(str(image), code, None) for code in made.codes]
     for name in as_ids(index, ids):
         queries.append((str(name), index.get(name).codes, name))

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+
+if TYPE_CHECKING:
+    from kinhash.data.images import Broken
 
 
 @contextmanager
@@ -23,9 +25,16 @@ def plain_warnings() -> Iterator[None]:
         yield
 
 
-def leads() -> bool:
-    """Whether this process speaks: of those that torchrun starts, the first alone."""
-    return int(os.environ.get("RANK", "0")) == 0
+json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as json.")
+quiet_option = click.option("--quiet", is_flag=True, help="No progress bar.")
+device_option = click.option("--device", help="cpu, cuda, cuda:1 ...  [default: a GPU where there is one]")
+
+
+def tell_left_out(broken: Sequence[Broken]) -> list[dict[str, str]]:
+    """Name on stderr what could not be read; the same for json."""
+    for picture in broken:
+        click.echo(f"kinhash: left out {picture.id}: {picture.reason}", err=True)
+    return [{"id": picture.id, "reason": picture.reason} for picture in broken]
 
 
 def print_json(card: dict[str, Any]) -> None:

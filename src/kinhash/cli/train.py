@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kinhash.cli.semantics_option import SPEC_HELP, read_semantics, semantics_options
-from kinhash.cli.talk import leads, plain_warnings, print_json
+from kinhash.cli.talk import device_option, json_option, plain_warnings, print_json, quiet_option
 from kinhash.errors import InputError
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ _SHOWN = ("map_full", "accuracy", "unique_codes")  # with every mahp_..., what a
     "--checkpoint-every", type=int, help="Epochs between checkpoints.  [default: 1, but 30 s at least]"
 )
 @click.option("--stop-after", type=int, help="Leave after this epoch, to be resumed another time.")
-@click.option("--device", help="cpu, cuda, cuda:1 ...  [default: a GPU where there is one]")
+@device_option
 @click.option(
     "--accelerate",
     type=click.Choice(["auto", "graph", "compile", "off"]),
@@ -63,8 +63,8 @@ _SHOWN = ("map_full", "accuracy", "unique_codes")  # with every mahp_..., what a
 )
 @click.option("--workers", default=0, help="Threads that decode pictures.  [default: one per core]")
 @click.option("--processes", is_flag=True, help="Decode in processes in place of threads.")
-@click.option("--quiet", is_flag=True, help="No progress bar.")
-@click.option("--json", "as_json", is_flag=True, help="Print the outcome as json.")
+@quiet_option
+@json_option
 def command(
     data: str,
     root: Path | None,
@@ -95,6 +95,7 @@ def command(
     """
     import kinhash as kh
     from kinhash.data.embeddings import load_array
+    from kinhash.training.distributed import leads
 
     if target_vectors is not None and semantics is not None:
         raise InputError("--target-vectors take the place of classes: leave --semantics out, or them")

@@ -11,6 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from kinhash.bar import bar
 from kinhash.data.decoding import Decoder
 from kinhash.data.images import Broken
 from kinhash.data.preprocessing import Preprocessing
@@ -118,19 +119,15 @@ def _vectors(split: Split) -> NDArray[np.float32]:
 def _shown(progress: Progress, total: int) -> Iterator[Callable[[int], None]]:
     """A function to call with the number of rows just done; it draws a bar, tells the caller, or does nothing."""
     if progress is True:
-        from rich.console import Console
-        from rich.progress import Progress as Bar
-
-        with Bar(console=Console(stderr=True), transient=True) as bar:
-            task = bar.add_task("pictures", total=total)
-            yield lambda count: bar.advance(task, count)
+        with bar("pictures", total) as advance:
+            yield advance
         return
     done = 0
 
-    def advance(count: int) -> None:
+    def tell(count: int) -> None:
         nonlocal done
         done += count
         if callable(progress):
             progress(done, total)
 
-    yield advance
+    yield tell

@@ -30,11 +30,20 @@ class Place:
         return self.rank == 0
 
 
+def leads() -> bool:
+    """Whether this process speaks and writes: of those that torchrun starts, the first alone."""
+    return _rank() == 0
+
+
+def _rank() -> int:
+    return int(os.environ.get("RANK", 0))
+
+
 @contextmanager
 def joined(device: torch.device | str | None = None) -> Iterator[Place]:
     """Join the processes that torchrun started, or stay alone; leaves the group only where it has made it."""
     world, local = int(os.environ.get("WORLD_SIZE", 1)), int(os.environ.get("LOCAL_RANK", 0))
-    place = Place(int(os.environ.get("RANK", 0)), world, chosen_device(device, local))
+    place = Place(_rank(), world, chosen_device(device, local))
     if place.device.type == "cuda":
         torch.cuda.set_device(place.device)
     starts = world > 1 and not dist.is_initialized()
