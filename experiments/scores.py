@@ -27,15 +27,14 @@ _BARE = (
 )
 
 
-def score(
-    outputs: Outputs, semantics: Mapping[str, Any], *, k: int = 250, train_database: bool = True
-) -> dict[str, Any]:
+def score(outputs: Outputs, semantics: Mapping[str, Any], *, k: int = 250) -> dict[str, Any]:
     """The parts `protocol`, `metrics`, `curves` and `metrics_train_database` of a result.
 
     test: every test picture queries the other test pictures. train: they query the training pictures.
     """
     own = _reports(outputs, semantics, k=k)
-    found = {
+    other = _reports(outputs, semantics, k=k, against_train=True)
+    return {
         "protocol": own["bin"].protocol | {"database": "test"},
         "metrics": _merged(own) | {"multi_index_candidates_k10": _compared(outputs)},
         "curves": {
@@ -43,12 +42,8 @@ def score(
             for kind, report in own.items()
             for name, curve in report.curves.items()
         },
+        "metrics_train_database": {key: value for key, value in _merged(other).items() if key not in _BARE},
     }
-    if train_database:
-        other = _reports(outputs, semantics, k=k, against_train=True)
-        ranking = {key: value for key, value in _merged(other).items() if key not in _BARE}
-        found["metrics_train_database"] = ranking
-    return found
 
 
 def _reports(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import itertools
 import statistics
 import sys
@@ -20,7 +19,7 @@ from kinhash.training.distributed import leads
 from kinhash.training.runfolder import read_log
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tools"))
-from measure import commit, hardware, versions
+from measure import provenance
 
 
 def trained(
@@ -78,10 +77,7 @@ def step_milliseconds(log: Sequence[dict[str, Any]]) -> float | None:
 
 def _card(run: Run, seconds: dict[str, float], log: Sequence[dict[str, Any]]) -> dict[str, Any]:
     return {
-        "commit": commit(),
-        "date": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d"),
-        "hardware": hardware(),
-        "versions": versions("torch"),
+        **provenance("torch"),
         "config": run.config,
         "seconds": {name: round(value, 2) for name, value in seconds.items()},
         "step_ms": step_milliseconds(log),

@@ -95,6 +95,16 @@ def command_line(arguments: Sequence[str]) -> str:
     return " ".join(kept)
 
 
+def provenance(*packages: str) -> dict[str, Any]:
+    """What was measured, when and where."""
+    return {
+        "commit": commit(),
+        "date": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d"),
+        "hardware": hardware(),
+        "versions": versions(*packages),
+    }
+
+
 def write_result(
     topic: str,
     name: str,
@@ -104,14 +114,7 @@ def write_result(
     **parts: Any,
 ) -> Path:
     """Write `results/<topic>/<name>.json`; `parts` are config, protocol, seconds, metrics, rows as they apply."""
-    card = {
-        "script": command_line(sys.argv),
-        "commit": commit(),
-        "date": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d"),
-        "hardware": hardware(),
-        "versions": versions(*packages),
-        **parts,
-    }
+    card = {"script": command_line(sys.argv), **provenance(*packages), **parts}
     path = folder / topic / f"{name}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(card, indent=1) + "\n")

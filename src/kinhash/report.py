@@ -102,9 +102,7 @@ class Report:
             if p["representation"] == "bin"
             else f"{p['bits']}-d float vectors, {p['metric']}"
         )
-        meaning = "; ".join(
-            f"similarity {key + ' = ' if key else ''}{name}" for key, name in p["similarity"].items()
-        )
+        meaning = "; ".join(f"similarity {key} = {name}" for key, name in p["similarity"].items())
         return (
             f"{p['n_queries']:,} queries, {where}; {kind}; ties: {p['ties']}; k = {p['k']}; "
             f"AHP formula: {p['formula']}; {meaning or 'no similarity given'}"

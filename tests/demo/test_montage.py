@@ -14,7 +14,7 @@ def tile(value: int, similarity: float | None = None) -> Tile:
 
 
 def test_every_picture_is_on_the_sheet_inside_its_frame() -> None:
-    sheet = np.asarray(montage([[tile(10), tile(200, 1.0)], [tile(60), tile(90, 0.0)]], "two queries"))
+    sheet = np.asarray(montage([[tile(10), tile(200, 1.0)], [tile(60), tile(90, 0.0)]]))
     for value in (10, 200, 60, 90):
         assert (sheet == value).all(axis=2).sum() >= 96 * 96
     for similarity in (1.0, 0.0):

@@ -26,22 +26,19 @@ class Tile:
     similarity: float | None = None
 
 
-def montage(rows: Sequence[Sequence[Tile]], heading: str = "") -> Image.Image:
-    """Rows of tiles under a heading; the first tile of a row is the query, set apart by a gap."""
+def montage(rows: Sequence[Sequence[Tile]]) -> Image.Image:
+    """Rows of tiles; the first tile of a row is the query, set apart by a gap."""
     if not rows or not all(rows):
         raise InputError("a montage needs at least one row, and every row at least one tile")
     step = _TILE + 2 * _FRAME + _GAP
-    top = _TEXT if heading else 0
     width = _GAP + max(len(row) for row in rows) * step + 2 * _GAP
-    height = top + _GAP + len(rows) * (step + _TEXT)
+    height = _GAP + len(rows) * (step + _TEXT)
     sheet = Image.new("RGB", (width, height), _PAPER)
     draw = ImageDraw.Draw(sheet)
-    if heading:
-        draw.text((_GAP, _GAP), heading, _INK, _font(14))
     for y, row in enumerate(rows):
         for x, tile in enumerate(row):
             left = _GAP + x * step + (2 * _GAP if x else 0)
-            _paste(sheet, draw, tile, left, top + _GAP + y * (step + _TEXT))
+            _paste(sheet, draw, tile, left, _GAP + y * (step + _TEXT))
     return sheet
 
 
