@@ -41,7 +41,7 @@ EVERYTHING = Augmentation(crop=2, cutout=3, randaugment=2, cutmix=0.5, mixup=0.3
 @pytest.mark.parametrize("augment", [None, Augmentation(), EVERYTHING, Augmentation(area=0.4)])
 def test_an_epoch_can_be_entered_anywhere(augment: Augmentation | None) -> None:
     first, second = (DeviceLoader(pictures(), 5, augment=augment, seed=3) for _ in range(2))
-    straight = [list(first) for _ in range(3)][2]
+    straight = [list(first.epoch(number)) for number in range(3)][2]
     resumed = list(second.epoch(2, start=2))
     assert len(straight) == 4
     assert len(resumed) == 2
@@ -66,7 +66,7 @@ def test_without_augmentation_pictures_are_normalised_and_in_order() -> None:
     loader = DeviceLoader(split, 9, shuffle=False, drop_last=False, preprocessing=preprocessing)
     assert isinstance(split.images, np.ndarray)
     expected = (split.images / 255 - np.array(preprocessing.mean)) / np.array(preprocessing.std)
-    batches = list(loader)
+    batches = list(loader.epoch(0))
     assert [len(x) for x, _ in batches] == [9, 9, 4]
     got = torch.cat([x for x, _ in batches]).permute(0, 2, 3, 1).numpy()
     np.testing.assert_allclose(got, expected, atol=1e-5)
@@ -76,12 +76,12 @@ def test_without_augmentation_pictures_are_normalised_and_in_order() -> None:
 @pytest.mark.parametrize("world", [2, 3])
 def test_ranks_share_out_what_one_process_sees(world: int) -> None:
     split = pictures(24)
-    whole = list(DeviceLoader(split, 6, augment=Augmentation(crop=2, cutout=3), seed=1))
+    whole = list(DeviceLoader(split, 6, augment=Augmentation(crop=2, cutout=3), seed=1).epoch(0))
     parts = [
         list(
             DeviceLoader(
                 split, 6 // world, augment=Augmentation(crop=2, cutout=3), seed=1, rank=rank, world=world
-            )
+            ).epoch(0)
         )
         for rank in range(world)
     ]
@@ -96,7 +96,7 @@ def test_ranks_see_every_row_once_when_nothing_is_dropped(n: int, batch: int) ->
     seen: list[int] = []
     for rank in range(3):
         loader = DeviceLoader(split, batch, shuffle=False, drop_last=False, rank=rank, world=3)
-        assert len(list(loader)) == len(loader)
+        assert len(list(loader.epoch(0))) == len(loader)
         seen += rows_seen(loader)
     assert sorted(seen) == list(range(n))
 
@@ -105,7 +105,7 @@ def test_vectors_and_target_vectors_follow_their_rows() -> None:
     rng = np.random.default_rng(0)
     vectors = rng.normal(size=(20, 5)).astype(np.float32)
     loader = DeviceLoader(Split(vectors=vectors), 6, target_vectors=2 * vectors)
-    for x, targets in loader:
+    for x, targets in loader.epoch(0):
         np.testing.assert_array_equal(x.numpy(), vectors[targets.labels])
         assert targets.vectors is not None
         np.testing.assert_array_equal(targets.vectors.numpy(), 2 * vectors[targets.labels])
@@ -114,7 +114,7 @@ def test_vectors_and_target_vectors_follow_their_rows() -> None:
 def test_vectors_are_mixed_with_their_targets() -> None:
     vectors = np.random.default_rng(0).normal(size=(20, 5)).astype(np.float32)
     augment = Augmentation(crop=0, flip=False, mixup=1.0)
-    for x, t in DeviceLoader(Split(vectors=vectors), 6, augment=augment, target_vectors=vectors):
+    for x, t in DeviceLoader(Split(vectors=vectors), 6, augment=augment, target_vectors=vectors).epoch(0):
         assert t.vectors is not None
         assert t.other is not None
         assert t.weight is not None
@@ -148,7 +148,7 @@ def test_broken_files_are_listed_and_skipped(files: Split, resident: bool) -> No
         loader = DeviceLoader(
             files, 4, preprocessing=Preprocessing(16), shuffle=False, drop_last=False, resident=resident
         )
-        batches = list(loader)
+        batches = list(loader.epoch(0))
     loader.close()
     assert {warning.category for warning in told} == {BrokenPictureWarning}
     assert sorted(broken.id for broken in loader.broken) == ["03.png", "05.png"]
@@ -164,7 +164,7 @@ def test_streamed_batches_equal_resident_ones(files: Split) -> None:
         DeviceLoader(good, 4, preprocessing=Preprocessing(16), augment=augment, resident=resident)
         for resident in (True, False)
     ]
-    for (x, targets), (x2, targets2) in zip(both[0], both[1], strict=True):
+    for (x, targets), (x2, targets2) in zip(both[0].epoch(0), both[1].epoch(0), strict=True):
         torch.testing.assert_close(x, x2)
         torch.testing.assert_close(targets.soft(7), targets2.soft(7))
     both[1].close()
@@ -173,10 +173,10 @@ def test_streamed_batches_equal_resident_ones(files: Split) -> None:
 def test_streamed_batches_keep_their_shape_despite_broken_files(files: Split) -> None:
     loader = DeviceLoader(files, 4, preprocessing=Preprocessing(16), shuffle=False, resident=False)
     with pytest.warns(BrokenPictureWarning, match="left out"):
-        batches = list(loader)
+        batches = list(loader.epoch(0))
     assert [len(x) for x, _ in batches] == [4, 4, 4]
     assert [targets.labels.tolist() for _, targets in batches] == [[0, 1, 2, 0], [4, 6, 0, 4], [1, 2, 3, 4]]
-    list(loader)  # known by now: no second warning
+    list(loader.epoch(1))  # known by now: no second warning
     assert len(loader.broken) == 2
     loader.close()
 
@@ -184,7 +184,7 @@ def test_streamed_batches_keep_their_shape_despite_broken_files(files: Split) ->
 def test_a_batch_without_any_readable_picture_is_an_error(files: Split) -> None:
     loader = DeviceLoader(files.take([3, 5]), 2, preprocessing=Preprocessing(16), resident=False)
     with pytest.warns(BrokenPictureWarning), pytest.raises(FormatError, match="none of the 2 pictures"):
-        list(loader)
+        list(loader.epoch(0))
     loader.close()
 
 

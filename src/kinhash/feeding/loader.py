@@ -27,7 +27,7 @@ Batch = tuple[Tensor, Targets]
 
 
 class DeviceLoader:
-    """Iterates over `split` in batches of `batch` rows, epoch after epoch; `epoch(e, start)` gives a certain one.
+    """`split` in batches of `batch` rows: `epoch(e, start)` gives those of epoch e.
 
     Pictures that fit live on the device as uint8 and are augmented there; others stream through `workers` threads
     (or `processes`) and are augmented when they arrive. Everything random follows from (seed, epoch), drawn once
@@ -64,7 +64,6 @@ class DeviceLoader:
         self.device = torch.device(device)
         self.preprocessing = None if split.vectors is not None and split.images is None else preprocessing
         self.broken: list[Broken] = []
-        self.next_epoch = 0
         self._check(split)
         target_vectors = None if target_vectors is None else _per_row(split, target_vectors)
         self._decoder: Decoder | None = None
@@ -87,12 +86,6 @@ class DeviceLoader:
         if self.drop_last:
             return len(self.split) // whole
         return max(0, -(-(len(self.split) - self.rank * self.batch) // whole))
-
-    def __iter__(self) -> Iterator[Batch]:
-        """The next epoch: 0 at first, then 1, and so on."""
-        number = self.next_epoch
-        self.next_epoch += 1
-        return self.epoch(number)
 
     def epoch(self, number: int, start: int = 0) -> Iterator[Batch]:
         """The batches of epoch `number` from step `start` on; always the same ones."""

@@ -86,19 +86,10 @@ class WordNet:
         """All noun meanings of a word, the most frequent first; empty where WordNet does not know it."""
         return [self.synset(position) for _, position in self._index.get(as_lemma(lemma), ())]
 
-    def parents(self, synset: Synset) -> list[Synset]:
-        """Hypernyms and instance hypernyms."""
-        return [self.synset(p) for p in self.graph.parents_of(synset.position)]
-
     def paths_to_root(self, synset: Synset) -> list[list[Synset]]:
         """Every way up, each from the synset to the root; the shortest first."""
         paths = [[self.synset(p) for p in path] for path in self._ways_up(synset.position)]
         return sorted(paths, key=len)
-
-    @property
-    def lemmas(self) -> Sequence[str]:
-        """Every word of WordNet, in lower case with underscores."""
-        return list(self._index)
 
     def _named(self, key: str, word: str, part_of_speech: str, number: str) -> int:
         if part_of_speech != "n":
