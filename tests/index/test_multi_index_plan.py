@@ -9,13 +9,16 @@ import pytest
 
 from kinhash import Codes
 from kinhash.index.multi_index_plan import (
+    _compared,
     _met_shares,
+    code_price,
     fewest_tables,
     longest_key,
     make_plan,
     scan_price,
     signature_bits,
     spread,
+    wait_price,
 )
 
 
@@ -80,3 +83,21 @@ def test_expected_entries_are_those_of_uniform_codes(rng: np.random.Generator) -
     for t in range(8, 40):
         exact = 40_000 * comb(16, t // 4) / 2**16
         assert plan.entries[t] == pytest.approx(exact, rel=0.1)
+
+
+def test_long_codes_cost_more_where_memory_is_read() -> None:
+    assert code_price(10**6, 1) == code_price(10**6, 2) < code_price(10**6, 4) < code_price(10**6, 8)
+    assert wait_price(1) < wait_price(4)
+
+
+def test_signatures_reject_what_is_far() -> None:
+    """Independent bits: a share of the binomial distribution; bits in step: the near ones pass."""
+    rng = np.random.default_rng(3)
+    useful = np.arange(64)
+    radii = np.full(64, 11, dtype=np.int32)
+    bits = rng.integers(0, 2, (8192, 64)).astype(bool)
+    assert _compared(bits, bits[::128], useful, radii) == pytest.approx(0.055, abs=0.03)
+    assert _compared(bits, bits[::128], useful, np.full(64, 32, dtype=np.int32)) == 1
+    copies = bits[:, :8].repeat(8, axis=1)
+    assert _compared(copies, copies[::128], useful, radii) > 0.9
+    assert 0 <= _compared(bits[:, :20], bits[::128, :20], useful[:20], radii) <= 1

@@ -20,13 +20,13 @@ from kinhash.kernels.multi_search import Prices
 Keys = list[NDArray[np.int64]]
 
 # nanoseconds, measured by benchmarks/multi_index.py on the machine that its results name; ratios are what matters
-WAIT, PROBE, ENTRY, LEAN_ENTRY, CODE = 850.0, 17.0, 0.65, 8.0, 7.0  # WAIT: per group of probes
+WAIT, PROBE, ENTRY, LEAN_ENTRY, CODE = 850.0, 17.0, 0.65, 8.0, 9.0  # WAIT: per group of probes
 _KEY = 170.0  # what every word of a code adds to WAIT: keys are put together from its bytes
-_FAR = 3.5  # what every word adds to CODE where codes do not stay in the cache
+_FAR = 5.0  # what every word adds to CODE where codes do not stay in the cache
 # the scan, per word: in a large batch; what a single query adds; the same where codes stay in the cache
 _SCAN_MANY, _SCAN_ONE, _SCAN_CACHED = 0.026, 0.2, 0.09
 _CACHE = 1 << 24  # bytes
-_FREE = 0.06  # share of the scan's price that a search may spend before it asks which is cheaper
+_FREE = 0.07  # share of the scan's price that a search may spend before it asks which is cheaper
 
 _SAMPLE = 8192  # codes whose bits are looked at
 _ASKED = 64  # of them used as queries
@@ -34,6 +34,7 @@ _SMALL = 1e5  # nanoseconds of a whole batch by the scan, below which calls cost
 _K = 10  # neighbours that a typical search wants
 _NEAR = 2  # bits in which a near-duplicate differs, the other typical search
 _LONGEST, _SHORTEST = 26, 6  # bits of a key
+_LIKE_KEY = 16  # bits that stand for a key before there are any
 
 
 def worth_it(n: int, width: int, batch: int) -> bool:
@@ -159,7 +160,14 @@ def signature_bits(bits: int, keys: Keys, table: int) -> NDArray[np.int64]:
 
 def _spaced(codes: Codes, wanted: int) -> Codes:
     """Some codes at equal distances."""
-    return codes[np.unique(np.linspace(0, len(codes) - 1, min(wanted, len(codes))).astype(np.int64))]
+    return codes[_evenly(len(codes), wanted)]
+
+
+def _evenly(number: int, wanted: int) -> NDArray[np.int64]:
+    """At most so many of the first whole numbers, at equal distances."""
+    if not number:
+        return np.empty(0, dtype=np.int64)
+    return np.unique(np.linspace(0, number - 1, min(wanted, number)).astype(np.int64))
 
 
 def _varying(bits: NDArray[np.bool_]) -> NDArray[np.int64]:
@@ -214,9 +222,24 @@ def _entry_price(
     width = width_of(sample.shape[1])
     if lean:
         return _lean_price(n, width)
-    signature = useful[np.linspace(0, len(useful) - 1, min(32, len(useful))).astype(np.int64)]
-    differ = np.stack([(sample[:, signature] != query[signature]).sum(axis=1) for query in queries])
-    return float(ENTRY + (differ <= radii[:, None]).mean() * code_price(n, width))
+    return float(ENTRY + _compared(sample, queries, useful, radii) * code_price(n, width))
+
+
+def _compared(
+    sample: NDArray[np.bool_], queries: NDArray[np.bool_], useful: NDArray[np.int64], radii: NDArray[np.int32]
+) -> float:
+    """The share of entries whose signatures do not exclude them, among codes that differ in few bits of a key.
+
+    Codes near in one key are nearer than others in the rest too, where bits are not independent.
+    """
+    signature = useful[_evenly(len(useful), 32)]
+    rest = np.setdiff1d(useful, signature)
+    key = rest[_evenly(len(rest), _LIKE_KEY)]
+    rejected = np.stack([(sample[:, signature] != query[signature]).sum(axis=1) for query in queries])
+    passed = rejected <= radii[:, None]
+    near = np.stack([(sample[:, key] != query[key]).sum(axis=1) for query in queries]) <= _NEAR
+    others = near.sum() - len(queries)  # every query meets itself
+    return float((passed & near).sum() - len(queries)) / others if others > 0 else float(passed.mean())
 
 
 def _cumulative(keys: Keys, entries: NDArray[np.float64], wait: float, entry: float) -> NDArray[np.float64]:

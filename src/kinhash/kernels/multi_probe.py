@@ -84,7 +84,8 @@ def ask_for_entries(r: Any, total: int) -> int:
 @njit(cache=True, nogil=True, forceinline=True)
 def _is_first(r: Any, code: int) -> bool:
     """Whether this table in this round is the first that meets the code at an address."""
-    for i in range(r.tables):
+    # while own buckets are read, tables that come later have not met anything
+    for i in range(r.tables if r.weight > 0 else r.table):
         distance = signed(0)
         for w in range(r.width):
             differ = word_at(r.query + 8 * w) ^ word_at(code + 8 * w)

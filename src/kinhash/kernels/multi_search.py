@@ -34,6 +34,7 @@ PROBES, ENTRIES, CODES, ROUNDS, FELL_BACK, FOUND = range(6)  # what is counted p
 COUNTED = 6
 _TOGETHER = 8  # tables
 _LINE = 64  # bytes
+_ASKED = 0.25  # of the wait for a group of probes, where its bucket was asked for long before
 _DONE, _DEAR, _FULL = range(3)
 
 
@@ -124,7 +125,7 @@ def _last_round(
             expected += counts[distance] / p.met[done, distance]
         if expected >= best.shape[0]:
             return distance
-    return counts.shape[0] - 2
+    return counts.shape[0] - 1  # what was met says nothing yet
 
 
 @njit(cache=True, nogil=True, forceinline=True)
@@ -132,7 +133,7 @@ def _too_dear(p: Any, spent: float, done: int, share: float, needed: int) -> boo
     """Whether the scan is cheaper: what is still needed, at the price that rounds have had for this query so far."""
     if spent <= p.free:
         return False
-    if needed >= p.rounds.shape[0] - 1:
+    if needed >= p.rounds.shape[0] - 1:  # no reason yet to hope for less
         return True
     expected = p.rounds[done] + share * (p.rounds[done + 1] - p.rounds[done])
     return spent * max(1.0, p.rounds[needed + 1] / expected) > p.scan
@@ -141,24 +142,35 @@ def _too_dear(p: Any, spent: float, done: int, share: float, needed: int) -> boo
 @njit(cache=True, nogil=True)
 def _ask_for_own_buckets(
     t: Any,
+    p: Any,
     query: NDArray[np.uint64],
     best: NDArray[np.int64],
     found: NDArray[np.int64],
     scratch: NDArray[np.int64],
-) -> None:
-    """Ask for the query's own bucket in the first tables at once: rounds of one probe each would wait for each."""
+) -> int:
+    """Ask for the query's own bucket in the first tables at once: rounds of one probe each would wait for each.
+
+    In no more tables than it may probe for free: the scan is likely to answer before the others. Returns their number.
+    """
     tables = min(t.masks.shape[0], _TOGETHER)
+    if p.free < tables * p.group:
+        tables = signed(p.free / p.group) + 1
     for j in range(tables):
         r = _start_round(t, query, best, found, scratch, j)
         scratch[j] = r.ends + 4 * r.key
         prefetch(scratch[j])
     for j in range(tables):
-        r = _start_round(t, query, best, found, scratch, j)
         low = half_at(scratch[j])
-        for ahead in range(0, 2 * _LINE, _LINE):
-            prefetch(r.ids + 4 * low + ahead)
-            if r.signatures != 0:
-                prefetch(r.signatures + 4 * low + ahead)
+        _ask_for_lines(signed(t.ids.ctypes.data) + 4 * (t.ids.shape[1] * j + low))
+        if t.signatures.shape[1] > 0:
+            _ask_for_lines(signed(t.signatures.ctypes.data) + 4 * (t.signatures.shape[1] * j + low))
+    return tables
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def _ask_for_lines(address: int) -> None:
+    prefetch(address)
+    prefetch(address + _LINE)
 
 
 @njit(cache=True, nogil=True)
@@ -173,10 +185,11 @@ def _search(
     counts: NDArray[np.int64],
 ) -> int:
     """All rounds of one query; the result lies in `best` or `found`."""
-    spent, done, number = 0.0, 0, signed(0)
+    done, number = 0, signed(0)
     final = found.shape[0] > 0
     worst = signed(counts.shape[0] - 1) << SHIFT
-    _ask_for_own_buckets(t, query, best, found, scratch)
+    asked = _ask_for_own_buckets(t, p, query, best, found, scratch)
+    spent = p.group  # the wait of all these buckets
     while done <= (best[0] >> SHIFT) - signed(final):  # afterwards everything up to distance done - 1 was met
         r = _start_round(t, query, best, found, scratch, done)
         needed = max(done, _last_round(p, best, found, done, counts))
@@ -187,10 +200,14 @@ def _search(
             pattern = ask_for_bounds(r, pattern, total)
             entries = ask_for_entries(r, total)
             left -= total
-            spent += p.group + total * p.probe + entries * p.entry
+            spent += (p.group if done >= asked else _ASKED * p.group) + total * p.probe + entries * p.entry
+            kept = signed(
+                0
+            )  # before k are found, nothing spares the look at a code; to keep one costs as much again
             certain = 0.0
-            if not final and best[0] >= worst:  # before k are found, nothing spares the look at a code
-                certain = min(entries, max(HELD, best.shape[0])) * p.code
+            if not final and best[0] >= worst:
+                kept = min(entries, signed(best.shape[0]))
+                certain = (kept + min(entries, max(kept, HELD))) * p.code
             if _too_dear(p, spent + certain, done, 1 - left / patterns, needed):
                 return _DEAR
             counted[PROBES] += total
@@ -212,7 +229,7 @@ def _search(
             more, number = read_held(r, held, number)
             compared += more
             counted[CODES] += compared
-            spent += compared * p.code
+            spent += (compared + kept) * p.code
         done += 1
         counted[ROUNDS] = done
     counted[FOUND] = number
