@@ -69,6 +69,17 @@ def test_mistakes_are_named_and_change_nothing(
     assert index.verify().items == 4
 
 
+def test_one_item_as_a_batch_or_alone(index: Index) -> None:
+    index.add(["d"], ONE, {"n": [7]})
+    index.add(["e"], ONE, {"n": np.array([7])})
+    index.replace(["a"], ONE, {"n": np.array(["x"])})
+    index.add("f", ONE, {"n": [7]})
+    assert index.get(["a", "d", "e", "f"]).metadata == [{"n": "x"}, {"n": 7}, {"n": 7}, {"n": [7]}]
+    assert index.count("n = 7") == 2
+    with pytest.raises(InputError, match="column 'n' is no sequence; pass one dict per id"):
+        index.add(["g"], ONE, {"n": 7})
+
+
 @pytest.mark.parametrize(
     ("bits", "ids", "message"),
     [

@@ -90,6 +90,7 @@ def test_arrays_become_columns() -> None:
     ]
     assert shred_arrays(given, 3)["s"].kind == "str"
     assert checked_rows({"i": np.array([1, 2])}, 2) == [{"i": 1}, {"i": 2}]
+    assert checked_rows({"i": np.array([1])}, 1) == [{"i": 1}]
 
 
 @pytest.mark.parametrize(

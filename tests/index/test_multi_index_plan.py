@@ -11,15 +11,13 @@ from kinhash import Codes
 from kinhash.index.multi_index_plan import (
     _compared,
     _met_shares,
-    code_price,
     fewest_tables,
     longest_key,
     make_plan,
-    scan_price,
     signature_bits,
     spread,
-    wait_price,
 )
+from kinhash.index.multi_index_prices import scan_price
 
 
 @pytest.mark.parametrize(("bits", "tables"), [(16, 1), (64, 3), (65, 7), (512, 20)])
@@ -83,11 +81,6 @@ def test_expected_entries_are_those_of_uniform_codes(rng: np.random.Generator) -
     for t in range(8, 40):
         exact = 40_000 * comb(16, t // 4) / 2**16
         assert plan.entries[t] == pytest.approx(exact, rel=0.1)
-
-
-def test_long_codes_cost_more_where_memory_is_read() -> None:
-    assert code_price(10**6, 1) == code_price(10**6, 2) < code_price(10**6, 4) < code_price(10**6, 8)
-    assert wait_price(1) < wait_price(4)
 
 
 def test_signatures_reject_what_is_far() -> None:

@@ -28,9 +28,14 @@ def kind_of(ids: Ids) -> str:
     return "str" if isinstance(ids, list) else "int"
 
 
+def is_one(ids: Any) -> bool:
+    """Whether a caller gave a bare id instead of a batch."""
+    return isinstance(ids, str) or is_whole(ids)
+
+
 def checked_ids(ids: Any) -> Ids:
     """A batch of ids as int64 or as a list of str; a single id is a batch of one. Repeats are not looked for."""
-    if isinstance(ids, str) or is_whole(ids):
+    if is_one(ids):
         ids = [ids]
     if isinstance(ids, range):
         ids = np.arange(ids.start, ids.stop, ids.step)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from kinhash.index import queries as asked
 from kinhash.index.creation import create_index
 from kinhash.index.dedup import Announce, Duplicates, find_duplicates
 from kinhash.index.filters import Where, parse_filter
-from kinhash.index.ids import check_distinct, checked_ids
+from kinhash.index.ids import check_distinct, checked_ids, is_one
 from kinhash.index.results import IdArray, IdHits, Items, RaggedIdHits
 from kinhash.index.snapshot import Snapshot
 from kinhash.index.stats import Stats, stats_of
@@ -124,19 +124,22 @@ class Index:
     def add(self, ids: Any, codes: Codes, metadata: Any = None) -> None:
         """New items. `metadata`: a dict per id (or None), or a dict of columns as long as the ids.
 
+        A single id may stand alone, and its dict with it; a list of one id takes columns of one value.
         An id that exists, here or twice in `ids`, is an error: see `replace`.
         """
         batch = checked_ids(ids)
         self._checked_codes(codes, len(batch))
         check_distinct(batch)
-        self._write(lambda writer: writer.add(batch, codes, metadata), len(batch))
+        items = _items(ids, metadata)
+        self._write(lambda writer: writer.add(batch, codes, items), len(batch))
 
     def replace(self, ids: Any, codes: Codes, metadata: Any = None) -> None:
         """Other codes and other metadata for ids that exist; the old metadata are dropped."""
         batch = checked_ids(ids)
         self._checked_codes(codes, len(batch))
         check_distinct(batch)
-        self._write(lambda writer: writer.replace(batch, codes, metadata), len(batch))
+        items = _items(ids, metadata)
+        self._write(lambda writer: writer.replace(batch, codes, items), len(batch))
 
     def delete(self, ids: Any) -> None:
         """Remove items; an unknown id is an error, and then none is removed."""
@@ -199,6 +202,11 @@ class Index:
                     self._view.refresh()
                     self._writer.remove_strays()
                 raise
+
+
+def _items(ids: Any, metadata: Any) -> Any:
+    """The dict of a bare id becomes a list of one; with a batch a dict holds columns."""
+    return [metadata] if is_one(ids) and isinstance(metadata, Mapping) else metadata
 
 
 def _filter(where: Where | None) -> Any:

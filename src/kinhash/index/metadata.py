@@ -42,7 +42,7 @@ def checked_rows(metadata: Any, count: int) -> list[Metadata] | None:
     if metadata is None:
         return None
     if isinstance(metadata, Mapping):
-        metadata = [metadata] if count == 1 else _rows_of_columns(metadata, count)
+        metadata = _rows_of_columns(metadata, count)
     if isinstance(metadata, str | bytes) or not isinstance(metadata, Sequence):
         raise InputError(
             f"metadata is one dict per id, or a dict of columns as long as the ids, got {type(metadata).__name__}"

@@ -147,7 +147,7 @@ class MultiIndex:
         """Without the compiler, and where the whole batch costs the scan less than a call does."""
         if not compiled():
             return True
-        from kinhash.index.multi_index_plan import worth_it
+        from kinhash.index.multi_index_prices import worth_it
 
         return bounded and not worth_it(len(self), self.codes.words.shape[1], m)
 

@@ -14,33 +14,26 @@ from numpy.typing import NDArray
 
 from kinhash.codes import Codes, width_of
 from kinhash.index import scan
+from kinhash.index.multi_index_prices import (
+    ENTRY,
+    FREE,
+    PROBE,
+    code_price,
+    lean_price,
+    scan_price,
+    wait_price,
+)
 from kinhash.kernels.multi_probe import GROUP
 from kinhash.kernels.multi_search import Prices
 
 Keys = list[NDArray[np.int64]]
 
-# nanoseconds, measured by benchmarks/multi_index.py on the machine that its results name; ratios are what matters
-WAIT, PROBE, ENTRY, LEAN_ENTRY, CODE = 850.0, 17.0, 0.65, 8.0, 9.0  # WAIT: per group of probes
-_KEY = 170.0  # what every word of a code adds to WAIT: keys are put together from its bytes
-_FAR = 5.0  # what every word adds to CODE where codes do not stay in the cache
-# the scan, per word: in a large batch; what a single query adds; the same where codes stay in the cache
-_SCAN_MANY, _SCAN_ONE, _SCAN_CACHED = 0.026, 0.2, 0.09
-_CACHE = 1 << 24  # bytes
-_FREE = 0.07  # share of the scan's price that a search may spend before it asks which is cheaper
-
 _SAMPLE = 8192  # codes whose bits are looked at
 _ASKED = 64  # of them used as queries
-_SMALL = 1e5  # nanoseconds of a whole batch by the scan, below which calls cost more than searches
 _K = 10  # neighbours that a typical search wants
 _NEAR = 2  # bits in which a near-duplicate differs, the other typical search
 _LONGEST, _SHORTEST = 26, 6  # bits of a key
 _LIKE_KEY = 16  # bits that stand for a key before there are any
-
-
-def worth_it(n: int, width: int, batch: int) -> bool:
-    """Whether the scan takes long enough for probes to be tried first."""
-    scanned = scan_price(n, width, batch)
-    return batch * scanned > _SMALL and _FREE * scanned > wait_price(width)
 
 
 @dataclass(frozen=True)
@@ -62,38 +55,13 @@ class Plan:
         return Prices(
             wait_price(width),
             PROBE,
-            _lean_price(n, width) if lean else ENTRY,
+            lean_price(n, width) if lean else ENTRY,
             0.0 if lean else code_price(n, width),
             scanned,
-            _FREE * scanned,
+            FREE * scanned,
             self.rounds,
             self.met,
         )
-
-
-def scan_price(n: int, width: int, batch: int) -> float:
-    """Nanoseconds per query that the scan of n codes takes in a batch of this size."""
-    one = _SCAN_CACHED if _stays_in_cache(n, width) else _SCAN_ONE
-    return n * width * (_SCAN_MANY + one / max(1, batch))
-
-
-def wait_price(width: int) -> float:
-    """Nanoseconds of a group of probes, whatever it holds."""
-    return WAIT + _KEY * width
-
-
-def code_price(n: int, width: int) -> float:
-    """Nanoseconds to read a code and take its distance."""
-    return CODE if _stays_in_cache(n, width) else CODE + _FAR * width
-
-
-def _lean_price(n: int, width: int) -> float:
-    """Nanoseconds of an entry whose code is read at once."""
-    return LEAN_ENTRY + code_price(n, width) - code_price(n, 1)
-
-
-def _stays_in_cache(n: int, width: int) -> bool:
-    return 8 * n * width <= _CACHE
 
 
 def make_plan(codes: Codes, tables: int | None, *, lean: bool, threads: int | None) -> Plan:
@@ -221,7 +189,7 @@ def _entry_price(
     """Nanoseconds of an entry: signatures nearer than the neighbours sought do not spare the look at the code."""
     width = width_of(sample.shape[1])
     if lean:
-        return _lean_price(n, width)
+        return lean_price(n, width)
     return float(ENTRY + _compared(sample, queries, useful, radii) * code_price(n, width))
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from kinhash.kernels.multi_best import SHIFT, count_best
+from kinhash.kernels.multi_best import SHIFT
 from kinhash.kernels.multi_build import packed
 from kinhash.kernels.multi_probe import (
     GROUP,
@@ -27,6 +27,7 @@ from kinhash.kernels.multi_probe import (
     near_entries,
     read_held,
 )
+from kinhash.kernels.multi_stop import last_round, too_dear
 from kinhash.kernels.multi_vector import SIGNATURES, half_at, signed
 from kinhash.kernels.vector import number_at, prefetch
 
@@ -52,7 +53,7 @@ class Tables(NamedTuple):
 
 
 class Prices(NamedTuple):
-    """What rounds cost, in nanoseconds, and what is expected of them; see `index/multi_index_plan.py`."""
+    """What rounds cost, in nanoseconds, and what is expected of them; see `index/multi_index_prices.py`."""
 
     group: float  # waiting for memory, once per group of probes
     probe: float
@@ -112,34 +113,6 @@ def _start_round(
 
 
 @njit(cache=True, nogil=True)
-def _last_round(
-    p: Any, best: NDArray[np.int64], found: NDArray[np.int64], done: int, counts: NDArray[np.int64]
-) -> int:
-    """The round after which the search is likely to be complete: where k codes are expected, from those met."""
-    if found.shape[0] > 0:
-        return (best[0] >> SHIFT) - 1
-    count_best(best, counts)
-    expected = 0.0
-    for distance in range(counts.shape[0] - 1):
-        if counts[distance] > 0:
-            expected += counts[distance] / p.met[done, distance]
-        if expected >= best.shape[0]:
-            return distance
-    return counts.shape[0] - 1  # what was met says nothing yet
-
-
-@njit(cache=True, nogil=True, forceinline=True)
-def _too_dear(p: Any, spent: float, done: int, share: float, needed: int) -> bool:
-    """Whether the scan is cheaper: what is still needed, at the price that rounds have had for this query so far."""
-    if spent <= p.free:
-        return False
-    if needed >= p.rounds.shape[0] - 1:  # no reason yet to hope for less
-        return True
-    expected = p.rounds[done] + share * (p.rounds[done + 1] - p.rounds[done])
-    return spent * max(1.0, p.rounds[needed + 1] / expected) > p.scan
-
-
-@njit(cache=True, nogil=True)
 def _ask_for_own_buckets(
     t: Any,
     p: Any,
@@ -192,7 +165,7 @@ def _search(
     spent = p.group  # the wait of all these buckets
     while done <= (best[0] >> SHIFT) - signed(final):  # afterwards everything up to distance done - 1 was met
         r = _start_round(t, query, best, found, scratch, done)
-        needed = max(done, _last_round(p, best, found, done, counts))
+        needed = max(done, last_round(p, best, found, done, counts))
         left = patterns = _patterns(r.length, r.weight)
         pattern = (signed(1) << r.weight) - 1
         while left > 0:
@@ -208,7 +181,7 @@ def _search(
             if not final and best[0] >= worst:
                 kept = min(entries, signed(best.shape[0]))
                 certain = (kept + min(entries, max(kept, HELD))) * p.code
-            if _too_dear(p, spent + certain, done, 1 - left / patterns, needed):
+            if too_dear(p, spent + certain, done, 1 - left / patterns, needed):
                 return _DEAR
             counted[PROBES] += total
             counted[ENTRIES] += entries
