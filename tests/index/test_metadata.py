@@ -122,6 +122,17 @@ def test_arrays_that_are_not_json_are_refused() -> None:
         shred_arrays({"a": np.array(["x", "\ud800"])}, 2)
 
 
+@pytest.mark.parametrize("key", [2020, None, (1,), "\udfff"])
+@pytest.mark.parametrize("values", [np.arange(2), [1, 2]])
+def test_keys_of_columns_are_text(key: Any, values: Any) -> None:
+    wrong: Any
+    for wrong in ({key: values}, {"a": values, key: values}):
+        with pytest.raises(InputError, match=r"a key of metadata is a string, got|not valid Unicode text"):
+            shred_arrays(wrong, 2)
+        with pytest.raises(InputError, match=r"a key of metadata is a string, got|not valid Unicode text"):
+            checked_rows(wrong, 2)
+
+
 def test_nesting_without_end_is_refused() -> None:
     deep: list[Any] = []
     for _ in range(100_000):

@@ -59,6 +59,7 @@ def _checked(items: Sequence[Any]) -> list[Metadata]:
 def _rows_of_columns(columns: Mapping[str, Any], count: int) -> list[Metadata]:
     plain = {}
     for key, values in columns.items():
+        _check_key(key)
         plain[key] = values.tolist() if isinstance(values, np.ndarray) else values
         if isinstance(plain[key], str | bytes | Mapping) or not isinstance(plain[key], Sequence):
             raise InputError(f"metadata column {key!r} is no sequence; pass one dict per id, or columns")
@@ -158,6 +159,8 @@ def narrow(values: NDArray[np.int64]) -> NDArray[Any]:
 
 def shred_arrays(columns: Mapping[str, Any], count: int) -> dict[str, MetaColumn]:
     """Columns of columns; NumPy's numbers and strings are never turned into Python objects."""
+    for key in columns:
+        _check_key(key)
     shredded = {}
     for key in sorted(columns):
         values = columns[key]
@@ -166,6 +169,17 @@ def shred_arrays(columns: Mapping[str, Any], count: int) -> dict[str, MetaColumn
             fast = shred(_checked(_rows_of_columns({key: values}, count)))[key]
         shredded[key] = fast
     return shredded
+
+
+def _check_key(key: Any) -> None:
+    if not isinstance(key, str):
+        raise InputError(f"a key of metadata is a string, got {key!r}")
+    try:
+        key.encode()
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"metadata key {key!r} is not valid Unicode text ({_lone(error)}): decode it anew"
+        ) from None
 
 
 def _fast_column(key: str, values: NDArray[Any], count: int) -> MetaColumn | None:
