@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
+import fcntl
+import sqlite3
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ from index.indexes import codes_of, small_limits
 import kinhash as kh
 from kinhash import Codes, Index
 from kinhash.errors import InputError, KinhashError, NotFoundError, StorageError
+from kinhash.index.manifest import Manifest
 
 ONE = codes_of([5], 8)
 
@@ -176,6 +179,90 @@ def test_an_interrupted_write_is_there_wholly_or_not_at_all(
             assert index.verify().items == len(index)
             with Index.open(index.path, read_only=True) as other:
                 assert len(other) == len(index)
+
+
+@pytest.mark.parametrize("rows", [3, 90])
+def test_readers_see_a_write_that_was_interrupted_after_its_commit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: int
+) -> None:
+    """Python raises the Ctrl-C that came during the fsync when SQLite returns: the commit is made, the head is not."""
+    small_limits(monkeypatch, large=40)
+    with Index.create(tmp_path / "i", 8) as index:
+        index.add([1000], codes_of([0], 8))
+        index.compact()
+        reader = Index.open(index.path, read_only=True)
+        assert len(reader) == 1
+        writing = Manifest._writing
+
+        @contextlib.contextmanager
+        def late(manifest: Manifest) -> Iterator[None]:
+            with writing(manifest):
+                yield
+            raise KeyboardInterrupt
+
+        with monkeypatch.context() as patch:
+            patch.setattr(Manifest, "_writing", late)
+            with pytest.raises(KeyboardInterrupt):
+                index.add(range(rows), codes_of([7] * rows, 8))
+        assert len(index) == len(reader) == rows + 1
+
+
+def test_a_writer_brings_the_head_of_a_dead_one_up_to_date(tmp_path: Path) -> None:
+    Index.create(tmp_path / "i", 8).close()
+    with Index.open(tmp_path / "i") as index:
+        index.add(["a"], ONE)
+        before = (index.path / "head").read_bytes()
+        index.add(["b"], ONE)
+    (index.path / "head").write_bytes(before)
+    with Index.open(index.path, read_only=True) as reader, Index.open(index.path) as index:
+        assert len(reader) == 2
+        index.compact()
+        assert len(reader) == len(index) == 2
+
+
+class _Interrupted:
+    """A connection whose BEGIN is interrupted as it returns."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._connection, name)
+
+    def execute(self, statement: str, *values: Any) -> Any:
+        found = self._connection.execute(statement, *values)
+        if statement.startswith("BEGIN"):
+            raise KeyboardInterrupt
+        return found
+
+
+def test_an_interrupted_begin_leaves_no_transaction(index: Index) -> None:
+    manifest = index._view.manifest
+    connection = manifest._db
+    for use in (manifest.reading, manifest._writing):
+        manifest._db = _Interrupted(connection)  # type: ignore[assignment]
+        with contextlib.suppress(KeyboardInterrupt), use():
+            pass
+        manifest._db = connection
+        assert not connection.in_transaction
+    index.add(["d"], ONE)
+    assert len(index) == 4
+
+
+def test_an_interrupted_lock_is_let_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    Index.create(tmp_path / "i", 8).close()
+    index, lock = Index.open(tmp_path / "i"), fcntl.flock
+
+    def late(handle: int, what: int) -> None:
+        lock(handle, what)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(fcntl, "flock", late)
+        with pytest.raises(KeyboardInterrupt):
+            index.add(["a"], ONE)
+    with Index.open(tmp_path / "i") as other:
+        other.add(["a"], ONE)
 
 
 def test_large_writes_go_past_the_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -84,6 +84,9 @@ class HeadFile:
                 f"{self.path.parent} has a writer already, another process or another Index object: "
                 "close that one first. Reading is possible meanwhile"
             ) from None
+        except BaseException:  # interrupted: nobody would know the handle that holds the lock
+            os.close(handle)
+            raise
         self._writable = handle
 
     def write(self, head: Head, *, durable: bool = False) -> None:

@@ -31,7 +31,8 @@ class Index:
 
     Every answer belongs to one committed version and equals a stable sort by (distance, id): integers in numeric
     order, strings in the order of their code points. A method that writes returns when its effect is durable; one
-    that raises has changed nothing. The first write takes the writer's lock, `close` gives it back.
+    that raises an error has changed nothing. One that is interrupted (KeyboardInterrupt) has done all or nothing, and
+    the index tells which. The first write takes the writer's lock, `close` gives it back.
 
     >>> import tempfile, kinhash as kh
     >>> with kh.Index.create(tempfile.mkdtemp() + "/pets", bits=8) as index:
@@ -200,6 +201,7 @@ class Index:
                     self._view.forget()
                 with suppress(KinhashError, OSError):  # the disk may be full: keep nothing that is of no use
                     self._view.refresh()
+                    self._writer.acknowledge()
                     self._writer.remove_strays()
                 raise
 

@@ -86,8 +86,8 @@ class Manifest:
             self._db.close()
             self._connect()
         with sqlite_errors(self.path):
-            self._db.execute("BEGIN")
-            try:
+            try:  # around BEGIN too: an interrupt may arrive as it returns
+                self._db.execute("BEGIN")
                 yield
             finally:
                 if self._db.in_transaction:
@@ -183,8 +183,8 @@ class Manifest:
     @contextmanager
     def _writing(self) -> Iterator[None]:
         with sqlite_errors(self.path):
-            self._db.execute("BEGIN IMMEDIATE")
             try:
+                self._db.execute("BEGIN IMMEDIATE")
                 yield
                 self._db.execute("COMMIT")
                 self._since_checkpoint += _COMMIT_BYTES

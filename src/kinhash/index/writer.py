@@ -1,4 +1,6 @@
-"""The writing half of an index: every method returns when its effect is durable, or raises and nothing has changed.
+"""The writing half of an index: every method returns when its effect is durable, or raises an error and nothing has changed.
+
+An interrupt (Ctrl-C) is no error in this sense: it may arrive when the commit is made already.
 
 Small writes become entries of the manifest's log: one commit, one fsync. Large ones, and the log once it has grown, become
 segments. Segments of like size are merged as they pile up, so their number stays logarithmic. A write that finds such
@@ -49,6 +51,7 @@ class Writer:
             view.manifest.close()
             view.manifest = manifest
             view.refresh()
+            self.acknowledge()
             self.remove_strays()
         except BaseException:
             view.head.unlock()
@@ -143,10 +146,15 @@ class Writer:
         kind = view.state.layout.ids or kind_of(entry.ids)
         state = view.manifest.append(view.state, encode(entry), kind)
         view.pending.apply(entry, view.locate_stored)
-        self._acknowledge(state)
+        self._write_head(state)
         view.advance(state)
 
-    def _acknowledge(self, state: State) -> None:
+    def acknowledge(self) -> None:
+        """Count a commit in the head whose writer ended, or was interrupted, before it could: readers look there."""
+        if self._view.head.read().commit < self._view.state.commit:
+            self._write_head(self._view.state)
+
+    def _write_head(self, state: State) -> None:
         self._view.head.write(Head(self._view.bits, state.commit, False))
 
     def _tidy(self) -> None:
@@ -224,7 +232,7 @@ class Writer:
         layout = replace(layout, segments=kept, next_number=number)
         alive = {entry.number for entry in kept}
         state = view.manifest.rearrange(old, layout, {n: rows for n, rows in dead.items() if n in alive})
-        self._acknowledge(state)
+        self._write_head(state)
         view.rearranged(state)
         for entry in {*old.layout.segments, *segments} - set(kept):
             if entry.number not in alive:
