@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from index.indexes import codes_of
 
 from kinhash import Index
 from kinhash.errors import InputError
-from kinhash.index import scan_driver
+from kinhash.index import dedup, scan_driver
 from kinhash.index.dedup import components, find_duplicates
 
 
@@ -40,13 +41,54 @@ def test_equals_nested_loops(
     numbers = rng.integers(0, 2**9, n).tolist()
     ids = np.array([f"{i:03d}" for i in range(n)], dtype=object)
     seen: list[tuple[int, int]] = []
-    found = find_duplicates(ids, codes_of(numbers, 9), radius, lambda done, total: seen.append((done, total)))
-    pairs, groups = plainly(ids.tolist(), numbers, radius)
-    assert (
-        list(zip(found.left.tolist(), found.distances.tolist(), found.right.tolist(), strict=True)) == pairs
-    )
-    assert [tuple(group.tolist()) for group in found.groups] == groups
+    wanted, groups = plainly(ids.tolist(), numbers, radius)
+    monkeypatch.setattr(dedup, "_FEW", 20)
+    for pairs in (False, True):
+        seen.clear()
+        found = find_duplicates(
+            ids,
+            codes_of(numbers, 9),
+            radius,
+            pairs=pairs,
+            progress=lambda done, total: seen.append((done, total)),
+        )
+        assert [tuple(group.tolist()) for group in found.groups] == groups
+        assert found.count == len(wanted)
+        assert seen == sorted(seen)
+        assert seen[-1:] == [(n, n)] * (n > 0)
+        if found.pairs is None:
+            assert not pairs
+            continue
+        assert pairs
+        columns = (found.pairs.left, found.pairs.distances, found.pairs.right)
+        assert list(zip(*(column.tolist() for column in columns), strict=True)) == wanted
     assert seen == [(min(start + 16, n), n) for start in range(0, n, 16)]
+
+
+@pytest.mark.parametrize("radius", [0, 1])
+def test_many_equal_codes_take_little_memory(radius: int) -> None:
+    n = 4000  # eight million pairs, 160 MB of them
+    codes = codes_of([3] * n, 8)
+    tracemalloc.start()
+    try:
+        found = find_duplicates(np.arange(n), codes, radius)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert [group.tolist() for group in found.groups] == [list(range(n))]
+    assert found.count == n * (n - 1) // 2
+    assert found.pairs is None
+    assert most < 10e6
+
+
+def test_a_forest_does_not_keep_pairs(rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dedup, "_FEW", 50)
+    forest = dedup.Forest()
+    everything = rng.integers(0, 60, (2, 5000))
+    for start in range(0, 5000, 10):
+        forest.add(*everything[:, start : start + 10])
+        assert len(forest.edges()[0]) <= 2 * 60
+    assert [g.tolist() for g in components(*forest.edges())] == [g.tolist() for g in components(*everything)]
 
 
 def test_a_long_chain_is_one_group(rng: np.random.Generator) -> None:
@@ -63,7 +105,10 @@ def test_of_an_index(tmp_path: Path) -> None:
         index.add([2], codes_of([0], 8))
         found = index.dedup(1)
         assert [group.tolist() for group in found.groups] == [[1, 5], [2, 3]]
-        assert found.left.tolist() == [1, 2]
+        assert found.count == 2
+        pairs = index.dedup(1, pairs=True).pairs
+        assert pairs is not None
+        assert pairs.left.tolist() == [1, 2]
         assert [group.tolist() for group in index.dedup(8, where="n = 1").groups] == [[1, 5]]
         with pytest.raises(InputError, match="radius"):
             index.dedup(9)

@@ -47,13 +47,14 @@ def command(
                 advance(count - done)
                 done = count
 
-            found = opened.dedup(radius, where, progress=progress)
-    pairs: list[tuple[Any, Any, int]] = list(
-        zip(found.left.tolist(), found.right.tolist(), found.distances.tolist(), strict=True)
-    )
+            found = opened.dedup(radius, where, pairs=with_pairs, progress=progress)
+    pairs: list[tuple[Any, Any, int]] = []
+    if found.pairs is not None:
+        columns = (found.pairs.left.tolist(), found.pairs.right.tolist(), found.pairs.distances.tolist())
+        pairs = list(zip(*columns, strict=True))
     groups = [group.tolist() for group in found.groups]
     if as_json:
-        card = {"index": str(index), "radius": radius, "items": items, "pairs": len(pairs), "groups": groups}
+        card = {"index": str(index), "radius": radius, "items": items, "pairs": found.count, "groups": groups}
         print_json(card | ({"pairs": pairs} if with_pairs else {}))
         return
     lines = [(str(d), str(a), str(b)) for a, b, d in pairs] if with_pairs else [map(str, g) for g in groups]
@@ -61,7 +62,7 @@ def command(
         click.echo("\t".join(line))
     among = sum(map(len, groups))
     click.echo(
-        f"{counted(len(pairs), 'pair')} within {counted(radius, 'bit')}: {counted(len(groups), 'group')} of "
+        f"{counted(found.count, 'pair')} within {counted(radius, 'bit')}: {counted(len(groups), 'group')} of "
         f"{counted(among, 'item')} among {items}",
         err=True,
     )

@@ -105,10 +105,18 @@ class Index:
         return asked.everything(self._snapshot(), _filter(where))
 
     def dedup(
-        self, radius: int, where: Where | None = None, *, progress: Announce | None = None
+        self,
+        radius: int,
+        where: Where | None = None,
+        *,
+        pairs: bool = False,
+        progress: Announce | None = None,
     ) -> Duplicates:
-        """All pairs of items within a radius and the groups that they form; `progress` is called with (done, items)."""
-        return find_duplicates(*self.items(where), radius, progress)
+        """The groups that pairs of items within a radius form; with `pairs` all of these too.
+
+        `progress` is called with (items done, items).
+        """
+        return find_duplicates(*self.items(where), radius, pairs=pairs, progress=progress)
 
     def stats(self) -> Stats:
         """Sizes and counts."""
