@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import multiprocessing
 import os
 import random
@@ -9,6 +10,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +31,7 @@ from index.histories import (
 )
 from index.indexes import Model, codes_of, expected, small_limits
 
+import kinhash as kh
 from kinhash import Index
 from kinhash.errors import StorageError
 
@@ -214,6 +217,36 @@ else:
     os._exit(2)
 """
     in_another_process(script, tmp_path / "i")
+
+
+def test_threads_filter_at_once(tmp_path: Path) -> None:
+    """More filters than a segment remembers, from several threads that take turns as often as can be."""
+    index, wrong = Index.create(tmp_path / "i", 8), list[BaseException]()
+    groups, end = np.arange(64) % 32, time.monotonic() + 1
+    index.add(np.arange(64), kh.Codes(np.zeros((64, 1), np.uint64), 8), {"g": groups})
+    index.compact()
+
+    def read(seed: int) -> None:
+        try:
+            for value in itertools.cycle(np.random.default_rng(seed).permutation(32).tolist()):
+                assert index.count({"g": value}) == 2
+                if time.monotonic() > end:
+                    return
+        except BaseException as error:
+            wrong.append(error)
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        threads = [threading.Thread(target=read, args=(seed,)) for seed in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+    assert not wrong, wrong
+    index.close()
 
 
 def test_threads_share_an_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -82,6 +83,9 @@ class Segment:
         self.metadata = StoredMetadata(attributes, columns)
         self._words = columns["codes"]
         self._answers: dict[str, Mask | NDArray[np.int64]] = {}
+        self._answering = (
+            threading.Lock()
+        )  # threads share a segment; a dict must not change under another's hands
 
     @cached_property
     def span(self) -> tuple[Id, Id]:
@@ -102,12 +106,14 @@ class Segment:
         A segment never changes, so the last answers are kept.
         """
         name = repr(where)
-        known = self._answers.get(name)
+        with self._answering:
+            known = self._answers.get(name)
         if known is None:
             known = passing_rows(where, self.metadata.column, self.rows)
-            while len(self._answers) >= _REMEMBERED:
-                self._answers.pop(next(iter(self._answers)), None)
-            self._answers[name] = known
+            with self._answering:
+                while len(self._answers) >= _REMEMBERED:
+                    del self._answers[next(iter(self._answers))]
+                self._answers[name] = known
         return known
 
     def content(self, dead: NDArray[np.int64] | None = None) -> Content:
