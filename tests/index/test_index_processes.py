@@ -220,12 +220,16 @@ else:
 
 
 class _Slow(dict[str, Any]):
-    """Lets other threads in where a loop over a dict begins."""
+    """Lets other threads in where a loop over a dict has begun, and where it has become smaller."""
 
     def __iter__(self) -> Iterator[str]:
         found = super().__iter__()
-        time.sleep(0.002)
+        time.sleep(0.001)
         return found
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        time.sleep(0.001)
+        super().__setitem__(key, value)
 
 
 def test_threads_filter_at_once(tmp_path: Path) -> None:
