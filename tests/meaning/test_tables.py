@@ -10,6 +10,7 @@ import pytest
 from realdata import find_data
 
 from kinhash.errors import FormatError, InputError, NotFoundError
+from kinhash.meaning.face import semantics
 from kinhash.meaning.senses import candidates
 from kinhash.meaning.tables import (
     COLUMNS,
@@ -155,3 +156,16 @@ def test_synsets_that_wordnet_lacks_or_that_contradict_their_id(tmp_path: Path) 
     assert len(wrong) == 2
     assert "no noun 'cat.n.77'" in wrong[0]
     assert "'b': cat.n.01 is n02121620, but `wnid` says n02084071" in wrong[1]
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ("rex,cat.n.01,n02084071", r"t\.csv: 'rex': cat.n.01 is n02121620, but `wnid` says n02084071"),
+        ("rex,cat.n.77,", r"t\.csv: 'rex': .*no noun 'cat.n.77'"),
+    ],
+)
+def test_wordnet_takes_no_table_that_the_check_refuses(tmp_path: Path, row: str, message: str) -> None:
+    path = written(tmp_path / "t.csv", f"name,synset,wnid\nfelix,cat.n.01,n02121620\n{row}\n")
+    with pytest.raises(FormatError, match=message):
+        semantics("wordnet", ["felix", "rex"], table=path)

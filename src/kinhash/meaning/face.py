@@ -20,7 +20,7 @@ from kinhash.meaning.semantics import Semantics, checked_names
 from kinhash.meaning.senses import resolve
 from kinhash.meaning.tables import TABLES, ClassTable, class_table, read_table
 from kinhash.meaning.taxonomy import Taxonomy
-from kinhash.meaning.wordnet import load_wordnet
+from kinhash.meaning.wordnet import WordNet, load_wordnet
 
 Classes = str | Sequence[str] | int | None
 _MEASURES = ("wup", "lcs")
@@ -76,8 +76,8 @@ def _from_wordnet(
 ) -> Semantics:
     names = _names(classes, "wordnet", numbers=False)
     bundled = _bundled(classes, names)
-    chosen = {**(bundled.synsets if bundled else {}), **_meanings(table)}
     wordnet = load_wordnet()
+    chosen = {**(bundled.synsets if bundled else {}), **_meanings(table, wordnet)}
     values = _measured(wordnet.graph, resolve(wordnet, names, chosen), measure, variant)
     return _made(f"wordnet {measure} {variant}", values, names)
 
@@ -144,12 +144,15 @@ def _bundled(classes: Classes, names: tuple[str, ...]) -> ClassTable | None:
     return class_table("cifar100") if set(names) == set(class_table("cifar100").names) else None
 
 
-def _meanings(table: str | Path | Mapping[str, str] | None) -> Mapping[str, str]:
+def _meanings(
+    table: str | Path | Mapping[str, str] | None, wordnet: WordNet | None = None
+) -> Mapping[str, str]:
+    """name -> synset or node; a file for `wordnet` must agree with it."""
     if table is None or isinstance(table, Mapping):
         return table or {}
     if not isinstance(table, str | Path):
         raise InputError(f"a table is a csv file, a bundled table or a mapping; got {table!r:.60}")
-    return class_table(str(table)).synsets if str(table) in TABLES else read_table(table)
+    return class_table(str(table)).synsets if str(table) in TABLES else read_table(table, wordnet)
 
 
 def _tree(source: str) -> Taxonomy:

@@ -50,10 +50,10 @@ def class_table(name: str) -> ClassTable:
     return ClassTable(wnids, {wnid: wnid for wnid in wnids})
 
 
-def read_table(path: str | Path) -> dict[str, str]:
-    """name -> synset or id of a csv table; the first thing wrong with it is an error."""
+def read_table(path: str | Path, wordnet: WordNet | None = None) -> dict[str, str]:
+    """name -> synset or id of a csv table; the first thing wrong with it, or not so in `wordnet`, is an error."""
     rows = read_rows(Path(path))
-    wrong = problems(rows)
+    wrong = [*problems(rows), *(unknown_synsets(wordnet, rows) if wordnet is not None else [])]
     if wrong:
         more = (
             f" ({len(wrong) - 1} more: `kinhash classes check {path}` lists them)" if len(wrong) > 1 else ""
@@ -114,13 +114,13 @@ def unknown_synsets(wordnet: WordNet, rows: Sequence[dict[str, str]]) -> list[st
         if not (_counts(row) and row["synset"]):
             continue
         try:
-            found = wordnet.synset(row["synset"])
+            wnid = wordnet.wnid(wordnet.position(row["synset"]))
         except UnknownClassError as error:
             wrong.append(f"{row['name']!r}: {error}")
             continue
-        if row.get("wnid") and row["wnid"] != found.wnid:
+        if row.get("wnid") and row["wnid"] != wnid:
             wrong.append(
-                f"{row['name']!r}: {row['synset']} is {found.wnid}, but `wnid` says {row['wnid']}; fix one of them"
+                f"{row['name']!r}: {row['synset']} is {wnid}, but `wnid` says {row['wnid']}; fix one of them"
             )
     return wrong
 
