@@ -43,6 +43,13 @@ def test_a_constant_row_orders_nothing() -> None:
     assert kendall_tau([1, 2, 3], [3, 2, 1]) == -1
 
 
+@pytest.mark.parametrize("first", [2**60, -(2**60), 2**63 + 5])
+def test_whole_numbers_beyond_those_of_float64_keep_their_order(first: int) -> None:
+    x = [first + step for step in (0, 1, 2, 2)]  # float64 holds them as one number
+    assert kendall_tau(x, [1, 2, 3, 3]) == kendall_tau([1, 2, 3, 3], x) == 1
+    assert kendall_tau(x, [3, 2, 1, 1]) == -1
+
+
 @pytest.mark.parametrize(
     ("x", "y", "says"),
     [

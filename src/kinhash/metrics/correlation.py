@@ -9,6 +9,8 @@ from kinhash.arrays import as_array
 from kinhash.errors import InputError
 from kinhash.kernels.kendall import kendall_tau_b
 
+_EXACT = 2**53  # float64 holds every whole number up to here
+
 
 def kendall_tau(x: ArrayLike, y: ArrayLike) -> float:
     """Kendall's tau-b of two rows of paired values: 1 = same order, 0 = unrelated, -1 = reversed.
@@ -28,6 +30,8 @@ def _checked_row(values: ArrayLike, name: str) -> NDArray[np.float64]:
         raise InputError(f"{name} must be a row of numbers, got shape {array.shape} of {array.dtype}")
     if len(array) < 2:
         raise InputError(f"{name} holds {len(array)} values; an order needs at least two")
+    if array.dtype.kind in "iu" and (array.max() > _EXACT or array.min() < -_EXACT):
+        array = np.unique(array, return_inverse=True)[1]  # only the order counts, and float64 would lose it
     row = np.ascontiguousarray(array, dtype=np.float64)
     wrong = np.flatnonzero(np.isnan(row))
     if len(wrong):
