@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 import kinhash as kh
-from kinhash.cli.classes import command
+from kinhash.cli.classes import command, read_names
 from kinhash.meaning.tables import read_rows
 
 
@@ -86,6 +86,11 @@ def test_names_that_cannot_be_read(names: Path, text: str | None, message: str) 
     assert isinstance(done.exception, kh.KinhashError)
     assert message in str(done.exception)
     assert not names.with_suffix(".senses.csv").exists()
+
+
+def test_the_mark_that_some_editors_put_first_is_no_letter(names: Path) -> None:
+    names.write_text("hamster\n", encoding="utf-8-sig")
+    assert read_names(names) == ["hamster"]
 
 
 def test_binary_names(names: Path) -> None:

@@ -35,7 +35,9 @@ def test_files_with_comments_blank_lines_and_compression(tmp_path: Path) -> None
     text = "# pets\n" + "\n\n".join(f"{a}\t{b}" for a, b in PETS) + "\n"
     (tmp_path / "pets.txt").write_text(text)
     (tmp_path / "pets.txt.xz").write_bytes(lzma.compress(text.encode()))
-    for name in ("pets.txt", "pets.txt.xz"):
+    (tmp_path / "marked.txt").write_text(text.removeprefix("# pets\n"), encoding="utf-8-sig")
+    (tmp_path / "marked.txt.xz").write_bytes(lzma.compress((tmp_path / "marked.txt").read_bytes()))
+    for name in ("pets.txt", "pets.txt.xz", "marked.txt", "marked.txt.xz"):
         pets = Taxonomy.from_file(tmp_path / name)
         assert pets.names == Taxonomy(PETS).names
         assert name in repr(pets)

@@ -79,7 +79,7 @@ def check(table: Path) -> None:
 def read_names(path: Path) -> list[str]:
     """Class names, one per line."""
     try:
-        names = [line.strip() for line in path.read_text("utf-8").splitlines() if line.strip()]
+        names = [line.strip() for line in path.read_text("utf-8-sig").splitlines() if line.strip()]
     except FileNotFoundError:
         raise NotFoundError(f"there is no file {path}; write one class name per line into it") from None
     except (OSError, UnicodeDecodeError) as error:

@@ -72,6 +72,6 @@ def positions_in(classes: list[str], names: Array) -> NDArray[np.int64]:
 
 def _lines(path: Path) -> list[str]:
     try:
-        return [line.strip() for line in path.read_text("utf-8").splitlines()]
+        return [line.strip() for line in path.read_text("utf-8-sig").splitlines()]
     except (OSError, UnicodeDecodeError) as error:
         raise FormatError(f"{path} cannot be read as a text of labels: {error}") from error

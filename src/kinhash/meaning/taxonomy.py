@@ -147,9 +147,9 @@ def _checked_edges(edges: Iterable[tuple[str, str]], source: str) -> list[tuple[
 
 def _read(path: Path) -> str:
     try:
-        if path.suffix == ".xz":
-            return lzma.decompress(path.read_bytes()).decode()
-        return path.read_text("utf-8")
+        content = path.read_bytes()
+        text = lzma.decompress(content) if path.suffix == ".xz" else content
+        return text.decode("utf-8-sig")  # some editors put a byte order mark first
     except FileNotFoundError:
         raise NotFoundError(f"there is no hierarchy file {path}") from None
     except (lzma.LZMAError, UnicodeDecodeError) as error:
