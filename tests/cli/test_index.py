@@ -88,6 +88,17 @@ def test_folders_of_codes(tmp_path: Path) -> None:
         assert index.items()[0].tolist() == [0, 1, 2, 3, 10, 11, 12, 13]
 
 
+@pytest.mark.parametrize("first", [2**63 - 3, 2**70, -(2**63) - 1])
+def test_numbers_of_codes_fit_into_64_bits(tmp_path: Path, first: int) -> None:
+    kh.Codes.from_hex([row[1] for row in ROWS], 8).save(tmp_path / "plain")
+    done("index", "create", tmp_path / "i", "--bits", 8)
+    said = refused("index", "add", tmp_path / "i", tmp_path / "plain", f"--first-id={first}")
+    assert f"--first-id {first} numbers 4 codes beyond 64 signed bits" in said
+    done("index", "add", tmp_path / "i", tmp_path / "plain", f"--first-id={2**63 - 4}")
+    with kh.Index.open(tmp_path / "i") as index:
+        assert index.items()[0].tolist() == list(range(2**63 - 4, 2**63))
+
+
 def test_ids_that_exist(pets: Path, tmp_path: Path) -> None:
     more = tmp_path / "more.csv"
     more.write_text("id,code\na,00\nz,01\n")
@@ -125,6 +136,9 @@ def test_what_was_acknowledged_before_an_error_stays(tmp_path: Path, monkeypatch
         ("t.csv", "id,code,year\na,0000,1\n", "t.csv, line 2: the code has 2 bytes, a 8-bit code has 1"),
         ("t.csv", 'id,code,year\n"a"x,00,1\n', "t.csv is not csv after line 1"),
         ("t.csv", b"id,code,year\n\xff,00,1\n", "t.csv is not UTF-8"),
+        ("t.csv", "id,code,year,id\na,00,1,b\n", "t.csv has the column 'id' twice: rename one of them"),
+        ("t.csv", "id,code,year\na,00," + "[" * 9999 + "\n", "which is no number"),
+        ("t.jsonl", '{"id": ' + "[" * 9999 + "\n", "t.jsonl, line 1 is nested too deeply: flatten it"),
         ("t.jsonl", '{"id": 1}\n', 't.jsonl, line 1: expected an object with "id" and "code"'),
         ("t.jsonl", '\n{"id"\n', "t.jsonl, line 2 is not json"),
         ("t.jsonl", '{"id": 1, "code": 3}\n', "t.jsonl, line 1: the code is no text of hexadecimal digits"),
@@ -283,6 +297,17 @@ def test_exit_codes_and_streams(pets: Path) -> None:
     assert wrong.stderr.startswith("kinhash: ")
     assert wrong.stderr.count("\n") == 1
     assert process("search", pets).returncode == 2
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize("arguments", [["search", "--code", "0f"], ["search", "--code", "0f", "--json"]])
+def test_a_full_disk_behind_stdout_is_one_sentence(pets: Path, arguments: list[str]) -> None:
+    code = "from kinhash.cli import main; main()"
+    command = [sys.executable, "-c", code, arguments[0], str(pets), *arguments[1:]]
+    with open("/dev/full", "w") as full:
+        found = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert found.returncode == 1
+    assert found.stderr == "kinhash: what was to be written: No space left on device\n"
 
 
 def test_searching_does_not_import_torch(pets: Path) -> None:

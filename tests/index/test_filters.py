@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kinhash.errors import InputError
+from kinhash.index.checks import DEEPEST
 from kinhash.index.filter_columns import passing
-from kinhash.index.filters import parse_filter
+from kinhash.index.filters import parse_filter, same
 from kinhash.index.metadata import shred
 
 VALUES = (
@@ -144,6 +145,44 @@ def test_text_and_dict_say_the_same(text: str, same: dict[str, Any]) -> None:
 def test_mistakes_are_named(where: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         parse_filter(where)
+
+
+def test_what_is_nested_without_end_is_refused() -> None:
+    deep: Any = 1
+    nots: dict[str, Any] = {"a": 1}
+    for _ in range(DEEPEST + 1):
+        deep, nots = [deep], {"$not": nots}
+    endless: Any = 1
+    for _ in range(100_000):
+        endless = [endless]
+    many = 3000
+    for where in (
+        "(" * many + "a = 1" + ")" * many,
+        "not " * many + "a = 1",
+        nots,
+        {"a": deep},
+        {"a": endless},
+    ):
+        with pytest.raises(InputError, match="nested more than 100 levels deep"):
+            parse_filter(where)
+    assert mask([{"a": 1}, {"a": 2}], "(" * 90 + "a = 1" + ")" * 90) == [True, False]
+    assert mask([{"a": 1}, {"a": 2}], "not " * 90 + "a = 1") == [True, False]
+    assert mask([{"a": 1}, {"a": deep[0]}], {"a": deep[0]}) == [False, True]
+
+
+def test_stored_values_are_compared_at_any_depth() -> None:
+    a: Any = [1, {"x": True}]
+    b: Any = [1, {"x": 1}]
+    for _ in range(5000):
+        a, b = [a], [b]
+    assert not same(a, b)
+    assert same(a, a)
+
+
+def test_numbers_of_many_digits() -> None:
+    assert mask([{"a": 10**400}, {"a": 1}], f"a = {10**400}") == [True, False]
+    with pytest.raises(InputError, match="a number in the filter has 5000 digits"):
+        parse_filter("a = " + "9" * 5000)
 
 
 def test_numpy_values_and_sets_are_understood() -> None:

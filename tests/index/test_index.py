@@ -34,6 +34,8 @@ def index(tmp_path: Path) -> Any:
         (lambda i: i.search(ONE, 0), InputError, "k is a positive whole number, got 0"),
         (lambda i: i.search(ONE, -1), InputError, "k is a positive whole number, got -1"),
         (lambda i: i.search(ONE, 0, fewer=True), InputError, "k is a positive whole number, got 0"),
+        (lambda i: i.search(ONE, None, fewer=True), InputError, "k is a positive whole number, got None"),
+        (lambda i: i.search(ONE, "x", fewer=True), InputError, "k is a positive whole number, got 'x'"),
         (lambda i: i.search(ONE, 4), InputError, "k = 4, but only 3 codes are in the database"),
         (lambda i: i.search(ONE, 2, where="n = 1"), InputError, "k = 2, but only 1 codes pass the filter"),
         (lambda i: i.search(codes_of([1], 9), 1), InputError, "queries have 9 bits and the index 8"),
@@ -111,6 +113,23 @@ def test_an_index_is_a_folder_of_its_own(tmp_path: Path) -> None:
     for place in ("file", "nowhere"):
         with pytest.raises(NotFoundError, match="there is no kinhash index at"):
             Index.open(tmp_path / place)
+
+
+@pytest.mark.parametrize("path", ["a\0b", 5, None])
+def test_a_path_that_names_no_folder(path: Any) -> None:
+    for use in (Index.open, lambda place: Index.create(place, 8)):
+        with pytest.raises(InputError, match="named by a path without NUL characters, got"):
+            use(path)
+
+
+def test_integer_ids_are_named_as_what_they_are(tmp_path: Path) -> None:
+    with Index.create(tmp_path / "i", 8) as index:
+        index.add([1], ONE)
+        for use in (index.get, index.delete, lambda ids: index.replace(ids, ONE)):
+            with pytest.raises(NotFoundError, match="id -5 is not in the index"):
+                use([-5])
+        with pytest.raises(InputError, match="id 1 is in the index already"):
+            index.add([1], ONE)
 
 
 def test_an_empty_index_answers(tmp_path: Path) -> None:

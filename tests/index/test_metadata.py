@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kinhash.errors import InputError
+from kinhash.index.checks import DEEPEST
 from kinhash.index.metadata import (
     MetaColumn,
     StoredMetadata,
@@ -133,9 +134,17 @@ def test_keys_of_columns_are_text(key: Any, values: Any) -> None:
             checked_rows(wrong, 2)
 
 
-def test_nesting_without_end_is_refused() -> None:
+@pytest.mark.parametrize("levels", [DEEPEST, 400, 100_000])
+def test_nesting_without_end_is_refused(levels: int) -> None:
     deep: list[Any] = []
-    for _ in range(100_000):
+    for _ in range(levels):
         deep = [deep]
-    with pytest.raises(InputError, match="item 0 is nested too deeply"):
+    with pytest.raises(InputError, match="item 0 is nested too deeply to be stored, more than 100 levels"):
         checked_rows([{"a": deep}], 1)
+
+
+def test_nesting_to_the_limit() -> None:
+    deep: Any = 1
+    for _ in range(DEEPEST - 1):
+        deep = {"b": deep}
+    assert checked_rows([{"a": deep}], 1) == [{"a": deep}]

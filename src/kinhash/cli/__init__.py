@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import io
 import sys
 
 import click
@@ -62,6 +63,12 @@ def main() -> None:
         sys.exit(stop.exit_code)
     except KinhashError as error:
         click.echo(f"kinhash: {error}", err=True)
+        sys.exit(1)
+    except OSError as error:  # not one of ours, such as stdout on a full disk
+        click.echo(
+            f"kinhash: {error.filename or 'what was to be written'}: {error.strerror or error}", err=True
+        )
+        sys.stdout = io.StringIO()  # what it still holds would fail again at the end of Python
         sys.exit(1)
     except ModuleNotFoundError as error:
         if (missing := explained(error)) is None:

@@ -82,12 +82,17 @@ def picture_batches(source: Path, encoder: HashEncoder) -> tuple[int, Iterator[B
 def _saved(folder: Path, options: Options) -> tuple[int, Iterator[Batch]]:
     items = CodedItems.load(folder)
     named = (folder / ITEMS).is_file()
+    first = options.first_id
+    if not named and not -(2**63) <= first <= 2**63 - max(1, len(items.codes)):
+        raise InputError(
+            f"--first-id {first} numbers {len(items.codes)} codes beyond 64 signed bits: choose one nearer to 0"
+        )
 
     def run() -> Iterator[Batch]:
         for start in range(0, len(items.codes), _ROWS):
             codes = items.codes[start : start + _ROWS]
             stop = start + len(codes)
-            numbered = np.arange(start, stop) + options.first_id
+            numbered = np.arange(start, stop) + np.int64(first if not named else 0)
             labels = None if items.labels is None else [{"label": name} for name in items.labels[start:stop]]
             yield Batch(items.ids[start:stop] if named else numbered, codes, labels, len(codes))
 
@@ -131,6 +136,8 @@ def _json_rows(source: Path, options: Options) -> Iterator[Row]:
                 row = json.loads(text)
             except ValueError as error:
                 raise FormatError(f"{source}, line {line} is not json: {error}") from None
+            except RecursionError:
+                raise FormatError(f"{source}, line {line} is nested too deeply: flatten it") from None
             if not isinstance(row, dict) or "id" not in row or "code" not in row:
                 raise FormatError(f'{source}, line {line}: expected an object with "id" and "code"')
             yield line, row.pop("id"), row.pop("code"), row
@@ -146,6 +153,8 @@ def _csv_rows(source: Path, options: Options) -> Iterator[Row]:
                     raise FormatError(
                         f"{source} has no column {name!r}; its first line names {', '.join(header)}"
                     )
+            if twice := sorted({name for name in header if header.count(name) > 1}):
+                raise FormatError(f"{source} has the column {twice[0]!r} twice: rename one of them")
             for row in reader:
                 line = reader.line_num
                 if None in row or None in row.values():
@@ -162,7 +171,7 @@ def _cell(source: Path, line: int, key: str, value: str, options: Options) -> An
         return value
     try:
         number = json.loads(value)
-    except ValueError:
+    except (ValueError, RecursionError):
         number = None
     if isinstance(number, bool) or not isinstance(number, int | float) or not math.isfinite(number):
         raise FormatError(f"{source}, line {line}: {key} is {value!r}, which is no number")

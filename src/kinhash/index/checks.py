@@ -12,11 +12,23 @@ from kinhash.arrays import is_whole
 from kinhash.codes import WORD, Codes, width_of
 from kinhash.errors import InputError
 
+DEEPEST = 100  # levels of lists, objects and brackets: far from where Python's stack ends
 LONGEST = 512  # bits: the kernels count distances in fields that hold no more
 
 Chunk = tuple[NDArray[np.uint64], int]  # words (n, width) and the position of their first row
 Database = Codes | Sequence[Chunk]  # chunks in ascending order of position; gaps between them are fine
 Allowed = NDArray[np.bool_] | NDArray[np.int64]  # a mask over positions, or ascending positions
+
+
+def too_deep(value: Any) -> bool:
+    """Whether a value of JSON nests lists and objects in more levels than are taken."""
+    level = [value]
+    for _ in range(DEEPEST + 1):
+        level = [part for part in level if isinstance(part, list | dict)]
+        if not level:
+            return False
+        level = [part for outer in level for part in (outer.values() if isinstance(outer, dict) else outer)]
+    return True
 
 
 def checked_database(queries: Codes, database: Database) -> list[Chunk]:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from typing import Any
 
 from kinhash.errors import InputError
@@ -120,11 +121,22 @@ class _Parser:
             return _CONSTANTS[token.lower()]
         if kind == "number":
             self._next += 1
-            return int(token) if re.fullmatch(r"[+-]?\d+", token) else float(token)
+            return self._number(token)
         if kind == "string":
             self._next += 1
             return _unquoted(token)
         raise self._error("a number, a quoted string, true, false or null")
+
+    def _number(self, token: str) -> int | float:
+        if re.fullmatch(r"[+-]?\d+", token) is None:
+            return float(token)
+        try:
+            return int(token)
+        except ValueError:  # Python reads no more digits than this
+            most = sys.get_int_max_str_digits()
+            raise InputError(
+                f"a number in the filter has {len(token)} digits: write it with at most {most}"
+            ) from None
 
     def _peek(self) -> tuple[str, str, int]:
         return self._tokens[self._next] if self._next < len(self._tokens) else ("end", "", len(self._text))

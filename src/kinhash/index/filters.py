@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kinhash.errors import InputError
+from kinhash.index.checks import DEEPEST, too_deep
 
 COMPARISONS = ("$eq", "$ne", "$lt", "$lte", "$gt", "$gte", "$in", "$contains", "$exists")
 _ORDER = ("$lt", "$lte", "$gt", "$gte")
@@ -50,6 +51,27 @@ Where = Mapping[str, Any] | str | Filter
 
 def parse_filter(where: Where) -> Filter:
     """A filter from either form; anything wrong is an InputError that says where."""
+    try:
+        found = _parsed(where)
+    except RecursionError:
+        found = None
+    if found is None or _deep(found):
+        raise InputError(
+            f"where is nested more than {DEEPEST} levels deep: leave out brackets, or flatten it"
+        )
+    return found
+
+
+def _deep(where: Filter) -> bool:
+    level: list[Filter] = [where]
+    for _ in range(DEEPEST):
+        level = [part for outer in level if isinstance(outer, Combine) for part in outer.parts]
+        if not level:
+            return False
+    return True
+
+
+def _parsed(where: Where) -> Filter:
     if isinstance(where, Compare | Combine):
         return where
     if isinstance(where, str):
@@ -73,9 +95,9 @@ def _entry(key: Any, value: Any) -> Filter:
     if key in ("$and", "$or"):
         if not isinstance(value, list | tuple) or not value:
             raise InputError(f"{key} takes a list of filters that is not empty, got {value!r}")
-        return Combine(key[1:], tuple(parse_filter(part) for part in value))
+        return Combine(key[1:], tuple(_parsed(part) for part in value))
     if key == "$not":
-        return Combine("not", (parse_filter(value),))
+        return Combine("not", (_parsed(value),))
     if key.startswith("$"):
         raise InputError(f"unknown operator {key!r} in where; there are $and, $or and $not, and after a key "
                          + ", ".join(COMPARISONS))  # fmt: skip
@@ -117,7 +139,10 @@ def _plain(key: str, value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         raise InputError(f"{value} is no value of JSON, so no item can have it: see key {key!r} in where")
     try:
-        return json.loads(json.dumps(value, allow_nan=False))
+        plain = json.loads(json.dumps(value, allow_nan=False))
+        if too_deep(plain):
+            raise RecursionError
+        return plain
     except (TypeError, ValueError) as error:
         raise InputError(f"key {key!r} is compared with something that is not JSON: {error}") from None
 
@@ -141,15 +166,16 @@ def holds(stored: Any, operator: str, value: Any) -> bool:
 
 def same(a: Any, b: Any) -> bool:
     """Equality of JSON values: 1 equals 1.0, but True does not equal 1, at any depth."""
-    if _number(a) and _number(b):
-        return bool(a == b)
-    if type(a) is not type(b):
-        return False
-    if isinstance(a, list):
-        return len(a) == len(b) and all(same(x, y) for x, y in zip(a, b, strict=True))
-    if isinstance(a, dict):
-        return a.keys() == b.keys() and all(same(a[key], b[key]) for key in a)
-    return bool(a == b)
+    left = [(a, b)]
+    while left:
+        a, b = left.pop()
+        if isinstance(a, list) and isinstance(b, list) and len(a) == len(b):
+            left += zip(a, b, strict=True)
+        elif isinstance(a, dict) and isinstance(b, dict) and a.keys() == b.keys():
+            left += [(a[key], b[key]) for key in a]
+        elif isinstance(a, list | dict) or a != b or not (type(a) is type(b) or (_number(a) and _number(b))):
+            return False
+    return True
 
 
 def _number(value: Any) -> bool:

@@ -214,6 +214,12 @@ def as_array(ids: Ids) -> NDArray[Any]:
     return array
 
 
+def id_at(ids: Ids, place: int) -> Id:
+    """One id of a batch as Python's own integer or string."""
+    name = ids[place]
+    return name if isinstance(name, str) else int(name)
+
+
 def plain(ids: Ids) -> list[Id]:
     """Python's own integers or strings."""
     return list(ids) if isinstance(ids, list) else ids.tolist()

@@ -42,7 +42,7 @@ class Index:
     """
 
     def __init__(self, path: Location, *, read_only: bool = False) -> None:
-        self.path = Path(path)
+        self.path = _location(path)
         self.read_only = read_only
         self._view = View(self.path)
         self._writer: Writer | None = None
@@ -50,7 +50,7 @@ class Index:
     @classmethod
     def create(cls, path: Location, bits: int, *, ids: str | None = None) -> Index:
         """A new index at a path where nothing is. `ids`: "int" or "str"; by default the first item decides."""
-        create_index(Path(path), bits, ids)
+        create_index(_location(path), bits, ids)
         return cls(path)
 
     @classmethod
@@ -212,6 +212,12 @@ class Index:
                     self._writer.acknowledge()
                     self._writer.remove_strays()
                 raise
+
+
+def _location(path: Location) -> Path:
+    if not isinstance(path, str | os.PathLike) or "\0" in os.fsdecode(path):
+        raise InputError(f"an index is a folder, named by a path without NUL characters, got {path!r}")
+    return Path(path)
 
 
 def _items(ids: Any, metadata: Any) -> Any:

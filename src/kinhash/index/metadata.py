@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinhash.errors import InputError
+from kinhash.index.checks import DEEPEST, too_deep
 from kinhash.index.storage import NewColumn, Readable
 from kinhash.index.strings import StoredStrings, Strings
 
@@ -83,11 +84,19 @@ def _checked_item(item: Any, number: int) -> Metadata:
     except (TypeError, ValueError) as error:
         raise InputError(f"metadata of item {number} is not JSON: {error}") from None
     except RecursionError:
-        raise InputError(f"metadata of item {number} is nested too deeply to be stored: flatten it") from None
+        raise _deep(number) from None
     back: Metadata = json.loads(text)
+    if too_deep(back):
+        raise _deep(number)
     if any(not isinstance(key, str) for key in item):
         raise InputError(f"metadata of item {number} has a key that is not a string")
     return back
+
+
+def _deep(number: int) -> InputError:
+    return InputError(
+        f"metadata of item {number} is nested too deeply to be stored, more than {DEEPEST} levels: flatten it"
+    )
 
 
 def _lone(error: UnicodeEncodeError) -> str:

@@ -17,8 +17,9 @@ def search(snapshot: Snapshot, queries: Codes, k: int, where: Filter | None, few
     check_queries(queries, snapshot.bits, "index")
     runs = _passing(snapshot, where)
     available = sum(count for _, _, count in runs)
-    if fewer and available < k:
+    if fewer:
         checked_k(k, k, filtered=False)
+    if fewer and available < k:
         k = available
         if k == 0:
             return _nothing(snapshot, len(queries))

@@ -14,7 +14,7 @@ from kinhash.codes import Codes, width_of
 from kinhash.errors import NotFoundError
 from kinhash.index.checks import Allowed
 from kinhash.index.filters import Filter
-from kinhash.index.ids import Id, Ids, as_array, kind_of
+from kinhash.index.ids import Id, Ids, as_array, id_at, kind_of
 from kinhash.index.metadata import Metadata
 from kinhash.index.results import Hits, IdArray, Items, RaggedHits
 from kinhash.index.scan import k_nearest, within
@@ -155,7 +155,7 @@ class Snapshot:
         unknown = np.flatnonzero(which < 0)
         if len(unknown):
             more = f" and {len(unknown) - 1} more are" if len(unknown) > 1 else " is"
-            raise NotFoundError(f"id {ids[unknown[0]]!r}{more} not in the index")
+            raise NotFoundError(f"id {id_at(ids, int(unknown[0]))!r}{more} not in the index")
         words = np.empty((len(ids), width_of(self.bits)), dtype=np.uint64)
         metadata: list[Metadata] = [{} for _ in range(len(ids))]
         for number in np.unique(which):

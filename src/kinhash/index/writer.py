@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from kinhash.codes import Codes
 from kinhash.errors import InputError, NotFoundError, StorageError
 from kinhash.index.head import Head
-from kinhash.index.ids import Ids, kind_of, plain
+from kinhash.index.ids import Ids, id_at, kind_of, plain
 from kinhash.index.layout import Layout, SegmentEntry, State, segment_name
 from kinhash.index.log import Entry, encode
 from kinhash.index.manifest import Manifest
@@ -73,7 +73,7 @@ class Writer:
         self._tidy()
         taken = self._exist(ids)
         if taken.any():
-            first = ids[int(np.flatnonzero(taken)[0])]
+            first = id_at(ids, int(np.flatnonzero(taken)[0]))
             raise InputError(f"id {first!r} is in the index already: use replace to change an item")
         self._put("add", ids, codes, metadata)
 
@@ -120,9 +120,8 @@ class Writer:
         self._tidy()
         known = self._exist(ids)
         if not known.all():
-            raise NotFoundError(
-                f"id {ids[int(np.flatnonzero(~known)[0])]!r} is not in the index: nothing was changed"
-            )
+            first = id_at(ids, int(np.flatnonzero(~known)[0]))
+            raise NotFoundError(f"id {first!r} is not in the index: nothing was changed")
 
     def _exist(self, ids: Ids) -> NDArray[np.bool_]:
         pending = self._view.pending
