@@ -15,7 +15,7 @@ from kinhash.errors import InputError
 from kinhash.meaning.semantics import Semantics
 from kinhash.metrics.bit_statistics import bit_statistics
 from kinhash.metrics.classification import accuracy, balanced_accuracy
-from kinhash.metrics.inputs import checked_label_range, checked_labels, renumbered
+from kinhash.metrics.inputs import checked_key, checked_label_range, checked_labels, renumbered
 from kinhash.metrics.item_targets import TARGET_DISTANCES, score_item_targets
 from kinhash.metrics.ranking import RankingScores, score_ranking
 from kinhash.report import Report
@@ -122,10 +122,7 @@ def _named(semantics: Any) -> dict[str, Semantics]:
                 f"semantics {key!r} must be Semantics, got {type(one).__name__}; kinhash.semantics(...) makes one of "
                 "a matrix, a tree, WordNet or embeddings"
             )
-        if not isinstance(key, str) or not key.isidentifier():
-            raise InputError(
-                f"a semantics is named by letters, digits and underscores, like 'wup'; got {key!r}"
-            )
+        checked_key(key)
     sizes = {key: len(one) for key, one in named.items()}
     if len(set(sizes.values())) > 1:
         raise InputError(f"the semantics have different numbers of classes: {sizes}")

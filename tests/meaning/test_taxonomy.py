@@ -70,6 +70,8 @@ def test_a_long_cycle_is_cut_short() -> None:
         ([("a", "a")], "node 'a' is its own parent"),
         ([("a", "b"), ("a", "b", "c")], r"item 1 is no pair of parent and child: \('a', 'b', 'c'\)"),
         (["ab"], "item 0 is no pair"),
+        (None, "the hierarchy is made of pairs of parent and child; got None"),
+        ("ab", "is made of pairs of parent and child; got 'ab'"),
         ([("a", "b"), ("a", "b")], "'a' above 'b' is given twice"),
     ],
 )

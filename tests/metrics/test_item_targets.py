@@ -13,6 +13,7 @@ from scipy.stats import kendalltau
 
 from kinhash.codes import Codes
 from kinhash.errors import InputError
+from kinhash.evaluation import evaluate
 from kinhash.metrics.item_targets import score_item_targets
 from kinhash.metrics.ranking import score_ranking
 
@@ -105,6 +106,11 @@ def test_bad_targets(rng: np.random.Generator) -> None:
         (lambda: score_item_targets(codes, targets, k=5), "between 2 and 4"),
         (lambda: score_item_targets(codes, targets, codes, k=2), "go together"),
         (lambda: score_item_targets(codes, targets, k=2, distance="l7"), "'cosine', 'manhattan'"),
+        (
+            lambda: score_item_targets(codes, targets, k=2, name="a b"),
+            "letters, digits and underscores.*'a b'",
+        ),
+        (lambda: evaluate(codes, targets, k=2, semantics={5: "cosine"}), "underscores.* got 5"),  # type: ignore[dict-item]
     ):
         with pytest.raises(InputError, match=says):
             call()

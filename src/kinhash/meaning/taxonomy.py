@@ -128,6 +128,10 @@ class Taxonomy:
 
 
 def _checked_edges(edges: Iterable[tuple[str, str]], source: str) -> list[tuple[str, str]]:
+    if isinstance(edges, str) or not isinstance(edges, Iterable):
+        raise TaxonomyError(
+            f"{source} is made of pairs of parent and child; got {edges!r:.60}. Taxonomy.from_file reads a file of them"
+        )
     pairs = []
     for number, edge in enumerate(edges):
         if isinstance(edge, str) or not isinstance(edge, Sequence) or len(edge) != 2:

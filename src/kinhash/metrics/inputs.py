@@ -60,6 +60,15 @@ def checked_range(array: NDArray[Any], name: str) -> NDArray[np.float64]:
     return np.clip(values, 0.0, 1.0)  # rounding only: anything further out was refused
 
 
+def checked_key(name: str) -> str:
+    """What a similarity is called: it becomes a part of the keys of a report."""
+    if not isinstance(name, str) or not name.isidentifier():
+        raise InputError(
+            f"a semantics is named by letters, digits and underscores, like 'wup'; got {name!r:.60}"
+        )
+    return name
+
+
 def checked_label_range(labels: NDArray[np.int64], classes: int, name: str = "labels") -> None:
     """Labels that are positions among `classes` classes."""
     wrong = np.flatnonzero((labels < 0) | (labels >= classes))

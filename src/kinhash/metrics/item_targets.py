@@ -18,7 +18,7 @@ from kinhash.errors import InputError
 from kinhash.kernels.kendall import kendall_rows
 from kinhash.kernels.scoring_items import score_items
 from kinhash.kernels.threads import map_blocks
-from kinhash.metrics.inputs import checked_k
+from kinhash.metrics.inputs import checked_k, checked_key
 from kinhash.metrics.pairs import Pairs, checked_pairs, sum_over_blocks
 from kinhash.metrics.ranking import FORMULAS, TIES, RankingScores, describe
 
@@ -57,6 +57,7 @@ def score_item_targets(
     value over all pairs, which takes one more pass, or "cosine", (1 - cos) / 2. `name` is what the keys call it. tau
     compares, query by query, the order of the database by code distance with that by target distance.
     """
+    checked_key(name)
     pairs = checked_pairs(queries, database, metric)
     reference, offset, scale = _target_pairs(pairs, targets, database_targets, distance, threads)
     request = _Request(
