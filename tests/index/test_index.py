@@ -163,7 +163,38 @@ def test_contains_repr_and_counts(index: Index) -> None:
     index.compact()
     stats = index.stats()
     assert (stats.segments, stats.scans, stats.deleted, stats.in_log) == (1, 1, 0, 0)
-    assert stats.bytes == sum(path.stat().st_size for path in index.path.iterdir())
+    index.add(["z"], ONE)
+    files = [path for path in index.path.iterdir() if not path.name.endswith("-shm")]
+    assert index.stats().bytes == index.verify().bytes == sum(path.stat().st_size for path in files)
+
+
+def test_compact_leaves_nothing_of_what_was_deleted(tmp_path: Path) -> None:
+    with Index.create(tmp_path / "i", 8) as index, Index.open(tmp_path / "i", read_only=True) as reader:
+        empty = index.stats().bytes
+        for start in range(0, 300, 100):
+            ids = np.arange(start, start + 100)
+            index.add(ids, codes_of([1] * 100, 8), [{"text": f"secret {n} " * 50} for n in ids])
+        assert len(reader) == 300
+        assert index.stats().bytes > 100_000
+        index.delete(np.arange(300))
+        index.compact()
+        assert index.stats().bytes <= empty
+        assert len(reader) == index.verify().items == 0
+        assert index.verify().bytes == index.stats().bytes
+        assert not any(b"secret" in path.read_bytes() for path in index.path.iterdir())
+        index.add([1], ONE)
+        assert len(reader) == 1
+
+
+def test_a_disk_too_full_to_shrink_a_manifest_is_no_reason_to_fail(
+    index: Index, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_: Manifest) -> None:
+        raise StorageError("database or disk is full")
+
+    monkeypatch.setattr(Manifest, "shrink", full)
+    index.compact()
+    assert (index.stats().segments, index.verify().items) == (1, 3)
 
 
 def test_a_closed_index_says_so(index: Index) -> None:

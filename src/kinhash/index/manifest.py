@@ -206,6 +206,18 @@ class Manifest:
             self._db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
         self._since_checkpoint = 0
 
+    def shrink(self) -> None:
+        """Leave nothing of what was removed in the file, as far as readers allow; no version changes."""
+        with sqlite_errors(self.path):
+            self._db.execute("VACUUM")
+            self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        self._since_checkpoint = 0
+
+    def bytes(self) -> int:
+        """Size on the disk, with the write-ahead log."""
+        log = Path(f"{self.path}-wal")
+        return self.path.stat().st_size + (log.stat().st_size if log.exists() else 0)
+
     def settle(self) -> tuple[int, int] | None:
         """Bring everything into the one file; its size and CRC-32, or None while a reader is in the way."""
         with sqlite_errors(self.path):

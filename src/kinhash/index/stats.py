@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from kinhash.index.head import SIZE
 from kinhash.index.snapshot import Snapshot
 from kinhash.index.view import View
 
@@ -40,6 +41,6 @@ def stats_of(view: View, snapshot: Snapshot) -> Stats:
         scans=len(snapshot.runs),
         in_log=len(view.pending),
         deleted=sum(entry.rows for entry in layout.segments) + len(view.pending) - len(snapshot),
-        bytes=sum(path.stat().st_size for path in view.folder.iterdir() if path.is_file()),
+        bytes=sum(segment.file.nbytes for segment in view.segments.values()) + view.manifest.bytes() + SIZE,
         metadata={key: " or ".join(sorted(found)) for key, found in sorted(kinds.items())},
     )

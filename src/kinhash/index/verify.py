@@ -56,7 +56,7 @@ def _verified(view: View, head: Head) -> Verified:
     snapshot = view.snapshot()
     size = sum(_verify_segment(segment, snapshot.bits) for segment in view.segments.values())
     _check_distinct(view, snapshot)
-    size += view.manifest.path.stat().st_size + len(head.packed())
+    size += view.manifest.bytes() + len(head.packed())
     return Verified(len(snapshot), len(view.segments) + 2, size, snapshot.commit)
 
 

@@ -207,12 +207,14 @@ class Writer:
         return self._view.segments[entry.number].content(rows)
 
     def compact(self) -> None:
-        """One segment, without dead rows."""
+        """One segment, without dead rows, and a manifest without what it no longer says."""
         self.fold()
         layout = self._view.state.layout
         if len(layout.segments) > 1 or any(entry.dead for entry in layout.segments):
             content = concat([self._alive(entry, {}) for entry in layout.segments])
             self._rearrange([self._written(content, layout)], {}, layout)
+        with suppress(StorageError):  # a full disk: the index is compact all the same
+            self._view.manifest.shrink()
 
     def _written(self, content: Content, layout: Layout) -> SegmentEntry:
         """A new segment file, durable, which no layout names yet."""
