@@ -9,6 +9,7 @@ from pathlib import Path
 LAYERS = [
     "errors",
     "arrays",
+    "frozen",
     "files",
     "bar",
     "codes",

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import json
+import pickle
 from pathlib import Path
 
 import numpy as np
@@ -70,6 +72,36 @@ def test_codes_cannot_be_changed() -> None:
     codes = Codes.from_bits(np.ones((2, 8)))
     with pytest.raises(ValueError, match="read-only"):
         codes.words[0, 0] = 1
+    for name in ("bits", "words"):
+        with pytest.raises(AttributeError, match=f"{name!r} cannot be set"):
+            setattr(codes, name, 2)
+        with pytest.raises(AttributeError, match=f"{name!r} cannot be deleted"):
+            delattr(codes, name)
+    assert codes.hex() == ["ff", "ff"]
+
+
+def test_the_buffer_of_the_caller_may_be_filled_again() -> None:
+    words = np.ones((2, 1), np.uint64)
+    seen = words.view()
+    seen.flags.writeable = False  # a read-only view of what can still be written to
+    kept = [Codes(words, 8), Codes(seen, 8), Codes(words, 8)[1:]]
+    words[:] = 2**64 - 1
+    assert [codes.hex()[-1] for codes in kept] == ["01"] * 3
+
+
+def test_slices_and_read_only_memory_maps_are_not_copied(tmp_path: Path) -> None:
+    np.save(tmp_path / "words.npy", np.arange(6, dtype=np.uint64).reshape(3, 2))
+    mapped = np.load(tmp_path / "words.npy", mmap_mode="r")
+    codes = Codes(mapped, 128)
+    for part in (codes, codes[1:], codes[1:][0], codes[-1]):
+        assert np.shares_memory(part.words, mapped)
+
+
+def test_pickles_and_copies_are_equal_and_as_immutable(rng: np.random.Generator) -> None:
+    codes = Codes.from_logits(rng.normal(size=(4, 70)))
+    for other in (pickle.loads(pickle.dumps(codes)), copy.copy(codes), copy.deepcopy(codes)):
+        assert other == codes
+        assert not other.words.flags.writeable
 
 
 @pytest.mark.parametrize(

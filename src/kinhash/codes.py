@@ -14,7 +14,7 @@ import os
 import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, SupportsIndex
+from typing import Any, NoReturn, SupportsIndex
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from kinhash.arrays import as_array, is_whole
 from kinhash.errors import FormatError, InputError, NotFoundError, StorageError
 from kinhash.files import replace_file
+from kinhash.frozen import frozen, handed_over
 
 WORD = 64
 _FORMAT = "kinhash-codes"
@@ -35,6 +36,8 @@ def width_of(bits: int) -> int:
 
 class Codes:
     """An immutable array of n binary codes, all `bits` long. Indexing gives `Codes` again.
+
+    Words that somebody can still write to are copied; a memory map opened for reading is kept as it is.
 
     >>> Codes.from_logits([[0.3, -1.0, 2.0]]).hex()
     ['05']
@@ -55,17 +58,26 @@ class Codes:
             )
         if words.ndim != 2 or words.shape[1] != width:
             raise InputError(f"{bits}-bit codes need an (n, {width}) array of words, got shape {words.shape}")
+        if not words.flags.c_contiguous:
+            words = handed_over(np.ascontiguousarray(words))
+        words = frozen(words)  # before the check: what was checked must stay
         if bits % WORD and len(words):
             stray = np.flatnonzero(words[:, -1] >> np.uint64(bits % WORD))
             if len(stray):
                 raise InputError(
                     f"row {stray[0]} has bits set past position {bits - 1}: these words are not {bits}-bit codes"
                 )
-        if not words.flags.c_contiguous:
-            words = np.ascontiguousarray(words)
-        self.words = words.view()
-        self.words.flags.writeable = False
-        self.bits = bits
+        object.__setattr__(self, "words", words)
+        object.__setattr__(self, "bits", bits)
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError(f"Codes cannot be changed, so {name!r} cannot be set; make new ones instead")
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise AttributeError(f"Codes cannot be changed, so {name!r} cannot be deleted")
+
+    def __reduce__(self) -> tuple[type[Codes], tuple[NDArray[np.uint64], int]]:
+        return Codes, (self.words, self.bits)  # pickle and copy would set attributes
 
     # ---- making -------------------------------------------------------------------------------------
 
@@ -120,7 +132,7 @@ class Codes:
             raise InputError(f"{bits}-bit codes need an (n, {width}) array of bytes, got shape {data.shape}")
         padded = np.zeros((len(data), width_of(bits) * 8), dtype=np.uint8)
         padded[:, :width] = data
-        return cls(padded.view("<u8").astype(np.uint64, copy=False), bits)
+        return cls(handed_over(padded.view("<u8").astype(np.uint64, copy=False)), bits)
 
     @classmethod
     def from_hex(cls, lines: Sequence[str], bits: int) -> Codes:
@@ -149,7 +161,7 @@ class Codes:
         lengths = sorted({part.bits for part in parts})
         if len(lengths) > 1:
             raise InputError(f"codes of different lengths cannot be stacked: {lengths} bits")
-        return cls(np.concatenate([part.words for part in parts]), lengths[0])
+        return cls(handed_over(np.concatenate([part.words for part in parts])), lengths[0])
 
     # ---- looking ------------------------------------------------------------------------------------
 
@@ -165,7 +177,9 @@ class Codes:
                 )  # plain IndexError: the iteration protocol needs it
             i %= len(self)
             key = slice(i, i + 1)
-        return Codes(self.words[key if isinstance(key, slice) else _checked_index(key)], self.bits)
+        if isinstance(key, slice):
+            return Codes(self.words[key], self.bits)
+        return Codes(handed_over(self.words[_checked_index(key)]), self.bits)
 
     def __iter__(self) -> Iterator[Codes]:
         return (self[i] for i in range(len(self)))

@@ -124,7 +124,14 @@ def test_what_semantics_cannot_be_made_of(distance: Any, classes: Any, message: 
         kh.Semantics("x", distance, classes)
 
 
-def test_the_matrix_of_the_caller_stays_writeable() -> None:
-    own = np.zeros((2, 2))
-    kh.Semantics("x", own, ("a", "b"))
-    own[0, 1] = 0.5
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64])
+def test_the_matrix_of_the_caller_stays_his_own(dtype: type) -> None:
+    own = np.zeros((2, 2), dtype)
+    kin = kh.Semantics("x", own, ("a", "b"))
+    own[0, 1] = 5
+    assert kin.distance.tolist() == [[0, 0], [0, 0]]
+
+
+def test_a_matrix_that_nobody_can_write_to_is_not_copied() -> None:
+    given = np.frombuffer(bytes(32)).reshape(2, 2)
+    assert np.shares_memory(kh.Semantics("x", given, ("a", "b")).distance, given)

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinhash.codes import Codes, width_of
+from kinhash.frozen import handed_over
 from kinhash.index.checks import Allowed, check_queries, checked_k, checked_radius
 from kinhash.index.filters import Filter
 from kinhash.index.results import IdArray, IdHits, RaggedIdHits, joined_offsets, joined_order
@@ -67,7 +68,7 @@ def everything(snapshot: Snapshot, where: Filter | None) -> tuple[IdArray, Codes
     if len(snapshot.runs) > 1:
         order = np.argsort(ranks(found), kind="stable")
         found, rows = found[order], rows[order]
-    return found, Codes(rows, snapshot.bits)
+    return found, Codes(handed_over(rows), snapshot.bits)
 
 
 def count(snapshot: Snapshot, where: Filter | None) -> int:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from kinhash.codes import Codes, width_of
 from kinhash.errors import NotFoundError
+from kinhash.frozen import handed_over
 from kinhash.index.checks import Allowed
 from kinhash.index.filters import Filter
 from kinhash.index.ids import Id, Ids, as_array, id_at, kind_of
@@ -164,7 +165,7 @@ class Snapshot:
             words[mine] = segment.take_words(rows[mine])
             for i, item in zip(mine.tolist(), segment.metadata.take(rows[mine]), strict=True):
                 metadata[i] = item
-        return Items(ids, Codes(words, self.bits), metadata)
+        return Items(ids, Codes(handed_over(words), self.bits), metadata)
 
 
 def locate(parts: Sequence[Part], ids: Ids) -> tuple[NDArray[np.int64], Rows]:

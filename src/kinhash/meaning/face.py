@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from kinhash.arrays import checked_choice, is_whole
 from kinhash.errors import InputError
+from kinhash.frozen import handed_over
 from kinhash.meaning.embeddings import embedding_distances
 from kinhash.meaning.graph import Graph, Positions
 from kinhash.meaning.hierarchy import Floats, lcs_height, wu_palmer
@@ -64,7 +65,7 @@ def semantics(
     if spec == "labels":
         _allowed(given, spec, ())
         names = _names(classes, spec)
-        return Semantics("labels", 1.0 - np.eye(len(names)), names)
+        return Semantics("labels", handed_over(1.0 - np.eye(len(names))), names)
     raise InputError(f"semantics are 'wordnet', 'tree:FILE', 'labels', a matrix or embeddings; got {spec!r}")
 
 
@@ -110,7 +111,7 @@ def _from_array(
         raise InputError(
             f"{len(names)} classes, but the array has {len(distances)} rows; one row per class is needed"
         )
-    return Semantics(name, distances, names)
+    return Semantics(name, handed_over(distances), names)
 
 
 def _measured(graph: Graph, nodes: Positions, measure: str, variant: str) -> Floats:
@@ -120,7 +121,7 @@ def _measured(graph: Graph, nodes: Positions, measure: str, variant: str) -> Flo
 
 def _made(name: str, similarity: Floats, names: tuple[str, ...]) -> Semantics:
     """From similarities, in place: 21,841 classes take 3.6 GiB once, not twice."""
-    return Semantics(name, np.subtract(1.0, similarity, out=similarity), names)
+    return Semantics(name, handed_over(np.subtract(1.0, similarity, out=similarity)), names)
 
 
 def _names(classes: Classes, spec: str, numbers: bool = True) -> tuple[str, ...]:
@@ -159,7 +160,7 @@ def _tree(source: str) -> Taxonomy:
     if source != "cifar100":
         return Taxonomy.from_file(source)
     tree = Taxonomy.from_file(Path(str(files("kinhash.meaning") / "resources" / "cifar100-tree.txt")))
-    tree.source = "tree:cifar100"
+    tree.source = tree.graph.source = "tree:cifar100"
     return tree
 
 

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kinhash.arrays import as_array
 from kinhash.errors import FormatError, InputError, UnknownClassError
+from kinhash.frozen import frozen, handed_over
 from kinhash.meaning.matrix import checked_square
 
 Floats = NDArray[np.float64]
@@ -34,7 +35,7 @@ class Semantics:
 
     def __post_init__(self) -> None:
         classes = checked_names(self.classes)
-        given = as_array(self.distance, "distance")
+        given = frozen(as_array(self.distance, "distance"))  # before the check: what was checked must stay
         if given.shape != (len(classes), len(classes)) or given.dtype.kind not in "fiub":
             raise InputError(
                 f"{len(classes)} classes need a ({len(classes)}, {len(classes)}) matrix of numbers, "
@@ -44,10 +45,8 @@ class Semantics:
             raise InputError(
                 f"distances lie in [0, 1], got {given.min():g} to {given.max():g}; kinhash.semantics checks and scales"
             )
-        distance = given.astype(np.float64, copy=False).view()  # the caller's own array stays writeable
-        distance.flags.writeable = False
         object.__setattr__(self, "classes", classes)
-        object.__setattr__(self, "distance", distance)
+        object.__setattr__(self, "distance", frozen(handed_over(given.astype(np.float64, copy=False))))
 
     def __len__(self) -> int:
         return len(self.classes)
@@ -85,7 +84,8 @@ class Semantics:
         )
         if not len(rows):
             raise InputError("no class was chosen; semantics need at least one")
-        return Semantics(self.name, self.distance[np.ix_(rows, rows)], tuple(self.classes[i] for i in rows))
+        chosen = handed_over(self.distance[np.ix_(rows, rows)])
+        return Semantics(self.name, chosen, tuple(self.classes[i] for i in rows))
 
     def to_card(self) -> dict[str, Any]:
         """Everything as a dictionary for json; the matrix is packed, and comes back bit for bit."""
