@@ -55,9 +55,10 @@ def test_rows_keep_their_values_in_the_type_asked_for(dtype: type) -> None:
         ([[1, 2], [3]], "x cannot be read as an array"),
         (
             [[1.0], [np.inf], [np.nan]],
-            "x must be finite, but there is NaN or infinity in 2 rows, first in row 1",
+            r"x must be finite, but there is NaN or infinity in 2 rows, first in row 1 \(column 0 holds inf\); "
+            "mend these rows or leave them out",
         ),
-        ([[1.0], [1e60]], "in 1 rows, first in row 1"),  # float32 ends before
+        ([[1.0, 2], [3, 1e60]], r"first in row 1 \(column 1 holds 1e\+60, too large for float32\)"),
     ],
 )
 def test_what_is_no_finite_rows(values: Any, says: str) -> None:

@@ -32,8 +32,12 @@ def finite_rows(values: ArrayLike, name: str, dtype: DTypeLike | None = np.float
         rows = np.ascontiguousarray(array, dtype=dtype)
     bad = np.flatnonzero(~np.isfinite(rows).all(axis=1))
     if len(bad):
+        row = int(bad[0])
+        column = int(np.argmin(np.isfinite(rows[row])))
+        beyond = f", too large for {rows.dtype}" if np.isfinite(array[row, column]) else ""
         raise InputError(
-            f"{name} must be finite, but there is NaN or infinity in {len(bad)} rows, first in row {bad[0]}"
+            f"{name} must be finite, but there is NaN or infinity in {len(bad)} rows, first in row {row} "
+            f"(column {column} holds {array[row, column]}{beyond}); mend these rows or leave them out"
         )
     return rows
 

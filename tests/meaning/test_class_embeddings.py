@@ -57,7 +57,7 @@ def test_one_class() -> None:
         (S, {"dimensions": 2.0}, "got 2.0"),
         ([[0, 0.5], [0.5, 0]], {}, "similarity 1 to itself; from distances, pass 1 - distance"),
         ([[1, 0.5], [0.4, 1]], {}, "not symmetric"),
-        ([[1, np.nan], [np.nan, 1]], {}, "NaN or infinity"),
+        ([[1, np.nan], [np.nan, 1]], {}, r"\[0, 1\] is nan; give every pair of classes a number"),
         ([[1, 0.5]], {}, r"got shape \(1, 2\)"),
         (np.zeros((0, 0)), {}, r"got shape \(0, 0\)"),
     ],

@@ -56,6 +56,16 @@ def test_a_cycle_without_any_root() -> None:
         Taxonomy([("a", "b"), ("b", "a")])
 
 
+def test_a_file_of_a_cycle_or_of_several_roots_is_named(tmp_path: Path) -> None:
+    circle, forest = tmp_path / "circle.txt", tmp_path / "forest.txt"
+    circle.write_text("a b\nb a\n")
+    forest.write_text("a b\nx y\n")
+    with pytest.raises(TaxonomyError, match=r"circle\.txt runs in a circle"):
+        Taxonomy.from_file(circle)
+    with pytest.raises(TaxonomyError, match=r"forest\.txt: the classes lie below 2 roots \(a, x\)"):
+        Taxonomy.from_file(forest).wu_palmer(["b", "y"])
+
+
 def test_a_long_cycle_is_cut_short() -> None:
     edges = [(str(i), str((i + 1) % 500)) for i in range(500)]
     with pytest.raises(TaxonomyError, match=r"-> \.\.\. ->") as caught:

@@ -63,8 +63,10 @@ def _checked(similarity: ArrayLike) -> Floats:
             f"the similarity must be a (C, C) matrix of numbers, got shape {S.shape} of {S.dtype}"
         )
     S = S.astype(np.float64)
-    if not np.isfinite(S).all():
-        raise InputError("the similarity holds NaN or infinity")
+    wrong = np.argwhere(~np.isfinite(S))
+    if len(wrong):
+        i, j = map(int, wrong[0])
+        raise InputError(f"the similarity at [{i}, {j}] is {S[i, j]}; give every pair of classes a number")
     if np.abs(S - S.T).max() > 1e-9:
         raise InputError("the similarity is not symmetric; pass (S + S.T) / 2")
     if np.abs(np.diagonal(S) - 1).max() > 1e-9:

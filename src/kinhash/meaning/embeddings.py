@@ -24,13 +24,14 @@ def embedding_distances(
     `(1 - cos(u, v)) / scale`, by default 2, the largest there can be. A fixed `scale` keeps separate calls comparable.
     """
     checked_choice(metric, METRICS, "metric")
-    left = _checked(a, "a")
-    right = left if b is None else _checked(b, "b")
+    names = ("the embeddings",) * 2 if b is None else ("embeddings a", "embeddings b")
+    left = _checked(a, names[0])
+    right = left if b is None else _checked(b, names[1])
     if left.shape[1] != right.shape[1]:
         raise InputError(
             f"embeddings of {left.shape[1]} and of {right.shape[1]} dimensions have no distance; use one model for both"
         )
-    distances = _manhattan(left, right) if metric == "manhattan" else _cosine(left, right)
+    distances = _manhattan(left, right) if metric == "manhattan" else _cosine(left, right, names)
     if b is None:
         np.fill_diagonal(distances, 0.0)
     return _scaled(distances, scale if scale is not None or metric == "manhattan" else 2.0)
@@ -43,10 +44,9 @@ def _manhattan(left: Floats, right: Floats) -> Floats:
     return out
 
 
-def _cosine(left: Floats, right: Floats) -> Floats:
-    return np.clip(
-        1.0 - unit_rows(left, "embeddings a") @ unit_rows(right, "embeddings b").T, 0.0, 2.0
-    )  # outside by rounding only
+def _cosine(left: Floats, right: Floats, names: tuple[str, str]) -> Floats:
+    cosines = unit_rows(left, names[0]) @ unit_rows(right, names[1]).T
+    return np.clip(1.0 - cosines, 0.0, 2.0)  # outside by rounding only
 
 
 def _scaled(distances: Floats, scale: float | None) -> Floats:
@@ -65,7 +65,7 @@ def _scaled(distances: Floats, scale: float | None) -> Floats:
 
 
 def _checked(values: ArrayLike, name: str) -> Floats:
-    rows = finite_rows(values, f"embeddings {name}")
+    rows = finite_rows(values, name)
     if not len(rows):
-        raise InputError(f"embeddings {name} need at least one row, got shape {rows.shape}")
+        raise InputError(f"{name} need at least one row, got shape {rows.shape}")
     return rows

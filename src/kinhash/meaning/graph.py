@@ -37,16 +37,22 @@ class Part:
 class Graph:
     """A directed acyclic graph: `parents[parent_bounds[u]:parent_bounds[u + 1]]` are the parents of node u.
 
-    `names` serve error messages and break ties; `rank[u]` is the place of u when nodes are sorted by name.
-    Depths are counted from 0 at the roots. Several roots are allowed, but not above one set of classes.
+    `names` and `source` serve error messages, and `names` break ties; `rank[u]` is the place of u when nodes are
+    sorted by name. Depths are counted from 0 at the roots. Several roots are allowed, but not above one set of classes.
     """
 
     def __init__(
-        self, parent_bounds: Bounds, parents: Ints, names: Sequence[str], rank: Ints | None = None
+        self,
+        parent_bounds: Bounds,
+        parents: Ints,
+        names: Sequence[str],
+        rank: Ints | None = None,
+        source: str = "the hierarchy",
     ) -> None:
         self.parent_bounds = parent_bounds
         self.parents = parents
         self.names = names
+        self.source = source
         self._rank = rank
         self.child_bounds, self.children = _reversed(parent_bounds, parents)
         n = len(parent_bounds) - 1
@@ -63,7 +69,7 @@ class Graph:
         )
         if reached < n:
             raise TaxonomyError(
-                f"the hierarchy runs in a circle: {' -> '.join(self._circle(order[:reached]))} "
+                f"{source} runs in a circle: {' -> '.join(self._circle(order[:reached]))} "
                 "(parent -> child). Remove one of these edges"
             )
 
@@ -115,7 +121,7 @@ class Graph:
         roots = members[counts == 0]
         if len(roots) > 1:
             raise TaxonomyError(
-                f"the classes lie below {len(roots)} roots ({self._listed(roots)}), so they have no common "
+                f"{self.source}: the classes lie below {len(roots)} roots ({self._listed(roots)}), so they have no common "
                 "measure; add one node above these, or choose classes below one of them"
             )
         number = np.empty(len(self), np.int32)

@@ -30,7 +30,8 @@ class Taxonomy:
         parents = np.array([self._number[parent] for parent, _ in pairs], np.int32)
         order = np.argsort(children, kind="stable")
         counts = np.bincount(children, minlength=len(self.names))
-        self.graph = Graph(np.concatenate([[0], np.cumsum(counts)]), parents[order], self.names)
+        bounds = np.concatenate([[0], np.cumsum(counts)])
+        self.graph = Graph(bounds, parents[order], self.names, source=source)
         self.source = source
 
     @classmethod

@@ -40,7 +40,7 @@ class WordNet:
         with np.load(str(files("kinhash.meaning") / "resources" / "wordnet30.npz")) as arrays:
             self.offsets = arrays["offset"]
             bounds = np.concatenate([[0], np.cumsum(arrays["parent_count"], dtype=np.int64)])
-            self.graph = Graph(bounds, arrays["parent"], _Wnids(self.offsets), arrays["rank"])
+            self.graph = Graph(bounds, arrays["parent"], _Wnids(self.offsets), arrays["rank"], "WordNet")
 
     def __len__(self) -> int:
         return len(self.offsets)

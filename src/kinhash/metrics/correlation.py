@@ -35,5 +35,5 @@ def _checked_row(values: ArrayLike, name: str) -> NDArray[np.float64]:
     row = np.ascontiguousarray(array, dtype=np.float64)
     wrong = np.flatnonzero(np.isnan(row))
     if len(wrong):
-        raise InputError(f"{name}[{wrong[0]}] is NaN, which has no place in an order")
+        raise InputError(f"{name}[{wrong[0]}] is NaN, which has no place in an order; leave this pair out")
     return row

@@ -16,8 +16,9 @@ def checked_labels(labels: ArrayLike, n: int, name: str = "labels") -> NDArray[n
     """One whole number per item."""
     array = as_array(labels, name)
     if array.ndim != 1 or (array.size and not np.issubdtype(array.dtype, np.integer)):
+        hint = "; names become numbers by semantics.positions(names)" if array.dtype.kind in "OTU" else ""
         raise InputError(
-            f"{name} must be a row of class numbers (integers), got shape {array.shape} of {array.dtype}"
+            f"{name} must be a row of class numbers (integers), got shape {array.shape} of {array.dtype}{hint}"
         )
     if len(array) != n:
         raise InputError(f"{name} has {len(array)} entries for {n} items; one label per item is needed")
@@ -101,5 +102,6 @@ def checked_k(k: int, available: int, name: str = "k", at_least: int = 1) -> int
             "answered with (the query itself does not count); choose a smaller k or a larger database"
             if k > available
             else f"{name} is {k}; it must be at least {at_least}"
+            + (", since AHP is an area below a curve, and one point has none" if at_least == 2 else "")
         )
     return int(k)
