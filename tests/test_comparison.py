@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -93,6 +94,23 @@ def test_codes_and_floats_of_one_name_are_two_rows() -> None:
     result = compare([floats, binary, floats, make_report("b")], metrics=["mahp_lcs"])
     assert [(row.name, row.seeds) for row in result.rows] == [("a, floats", 2), ("a, codes", 1), ("b", 1)]
     assert result.metrics == ("mahp_lcs",)
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"bits": 32}, "reports named 'kin' have 64 and 32 bits, .* give each method a name"),
+        ({"representation": "float", "bits": 16}, "have 64 and 16 dimensions"),
+        ({"representation": "float", "metric": "dot"}, "are ranked by 'l1' and 'dot'"),
+    ],
+)
+def test_seeds_have_one_length_and_one_metric(changes: dict[str, Any], says: str) -> None:
+    floats = {"representation": "float", "metric": "l1"} if "representation" in changes else {}
+    same, other = make_report(**floats), make_report(**{**floats, **changes})
+    with pytest.raises(InputError, match=says):
+        compare([same, same, other])
+    renamed = Report("other", other.protocol, other.metrics, other.curves, other.per_query)
+    assert [row.seeds for row in compare([same, same, renamed]).rows] == [2, 1]
 
 
 def test_other_labels_or_another_order_cannot_be_paired(rng: np.random.Generator) -> None:

@@ -101,14 +101,15 @@ def compare(
 ) -> Comparison:
     """Put reports side by side: those of one name are seeds of one method, tested against `baseline` (default: the first).
 
-    Where a name stands for codes and for vectors, the two are kept apart as 'name, codes' and 'name, floats'.
+    Seeds have one length and one metric. Where a name stands for codes and for vectors, the two are kept apart as
+    'name, codes' and 'name, floats'.
     `metrics`: the columns of the table (default: mAHP, mAP, tau, accuracy, unique codes); `rows` hold all.
     The paired test: d_q is the difference of query q, averaged over seeds; under the hypothesis of no difference its
     sign is a coin, so p = share of `flips` random sign patterns whose |mean| reaches the one observed; beyond 1,000
     queries that distribution is taken at its normal limit, variance sum d_q^2.
     """
     checked_reports(reports, "compare")
-    _check_protocols(reports)
+    check_protocols(reports)
     groups = _grouped(reports)
     baseline = next(iter(groups)) if baseline is None else baseline
     if baseline not in groups:
@@ -133,10 +134,26 @@ def _grouped(reports: Sequence[Report]) -> dict[str, list[Report]]:
         kind = "codes" if report.protocol["representation"] == "bin" else "floats"
         name = report.name if len(kinds[report.name]) == 1 else f"{report.name}, {kind}"
         groups.setdefault(name, []).append(report)
+    for group in groups.values():
+        _check_seeds(group)
     return groups
 
 
-def _check_protocols(reports: Sequence[Report]) -> None:
+def _check_seeds(group: Sequence[Report]) -> None:
+    """Reports of one row, codes all or vectors all, are of one length and one metric."""
+    unit = "bits" if group[0].protocol["representation"] == "bin" else "dimensions"
+    for key, told in (("bits", f"have {{}} and {{}} {unit}"), ("metric", "are ranked by {!r} and {!r}")):
+        for other in group[1:]:
+            ours, theirs = group[0].protocol.get(key), other.protocol.get(key)
+            if ours != theirs:
+                raise InputError(
+                    f"reports named {other.name!r} {told.format(ours, theirs)}, so they are no seeds of one method: "
+                    "give each method a name of its own, as in evaluate(..., name='...')"
+                )
+
+
+def check_protocols(reports: Sequence[Report]) -> None:
+    """Refuse reports whose numbers may not stand side by side."""
     for key in _SHARED:
         _check_same(reports, key)
     _check_same([report for report in reports if report.protocol.get("radius") is not None], "radius")
