@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -34,6 +35,19 @@ def test_what_cannot_be_drawn(tmp_path: Path) -> None:
     (tmp_path / "taken").write_text("")
     with pytest.raises(StorageError, match="taken"):
         plot_curves([make_report()], tmp_path / "taken" / "hp.png")
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"similarity": {"wup": "wordnet wup nltk"}}, "similarity is .*'wordnet wup nltk'"),
+        ({"k": 100}, "k is 250 and 100"),
+        ({"ties": "stable"}, "ties is 'expected' and 'stable'"),
+    ],
+)
+def test_curves_of_unlike_protocols_are_not_drawn_together(changes: dict[str, Any], says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        plot_curves([make_report("a"), make_report("b", **changes)])
 
 
 def test_a_training_is_drawn_with_and_without_epochs(tmp_path: Path) -> None:

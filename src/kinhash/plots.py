@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kinhash.comparison import check_protocols
 from kinhash.errors import InputError, StorageError, require
 from kinhash.report import Report, checked_reports
 
@@ -22,12 +23,14 @@ def plot_curves(
     """HP@1..k of every report in one picture, written to `path` (png, svg, pdf) if given.
 
     Float vectors are solid, codes dashed; reports that share a name share a colour, so the cost of binarising is the gap
-    between two lines of one colour. `similarity` names which curve, where the reports hold several.
+    between two lines of one colour. `similarity` names which curve, where the reports hold several. All must be of one
+    protocol, as for `compare`.
     """
     require("matplotlib", "plot")
     from matplotlib.figure import Figure
 
     curve = _curve_name(reports, similarity)
+    check_protocols(reports)
     colours = {name: f"C{i % 10}" for i, name in enumerate(dict.fromkeys(r.name for r in reports))}
     figure = Figure(figsize=(7.2, 4.4), layout="constrained")
     axes = figure.add_subplot()
