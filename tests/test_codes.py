@@ -53,6 +53,10 @@ def test_slices_masks_lists_and_concat(rng: np.random.Generator) -> None:
         codes[20]
 
 
+def test_bytes_may_lie_apart_in_memory() -> None:
+    assert Codes.from_bytes(memoryview(b"abcdef")[::2], 8).hex() == ["61", "63", "65"]
+
+
 def test_an_empty_list_chooses_nothing(rng: np.random.Generator) -> None:
     codes = Codes.from_logits(rng.normal(size=(4, 8)))
     assert len(codes[[]]) == 0
@@ -125,11 +129,18 @@ def test_pickles_and_copies_are_equal_and_as_immutable(rng: np.random.Generator)
         (lambda: Codes.from_hex("00ff", 8), "list of strings"),
         (lambda: Codes.from_bits(np.ones((2, 8)))["a"], "chosen by a number"),
         (lambda: Codes.from_bits(np.ones((2, 8)))[[[0], [1]]], r"shape \(2, 1\)"),
+        (lambda: Codes.from_bits(np.ones((4, 8)))[np.ones(3, bool)], "mask has 3 entries for 4 codes"),
+        (lambda: Codes.from_bits(np.ones((4, 8)))[[3, -5, 4]], "code -5, asked for at place 1, .* 4 codes"),
+        (lambda: Codes.from_bits(np.ones((4, 8)))[np.array([4], np.uint8)], "code 4, asked for at place 0"),
         (lambda: Codes.from_hex(["00", "0000"], 8), "item 1"),
+        (lambda: Codes.from_hex(5, 8), "list of strings, one per code, and got int"),  # type: ignore[arg-type]
+        (lambda: Codes.from_hex(["00"], "a"), "whole number of bits, got 'a'"),  # type: ignore[arg-type]
         (lambda: Codes(np.zeros((1, 1), np.int64), 64), "uint64"),
         (lambda: Codes(np.zeros((1, 1), np.uint64), 65), "shape"),
         (lambda: Codes(np.zeros((1, 1), np.uint64), 0), "positive"),
         (lambda: Codes.concat([]), "at least one"),
+        (lambda: Codes.concat(None), "a list of Codes, got NoneType"),  # type: ignore[arg-type]
+        (lambda: Codes.concat(c for c in ()), "a list of Codes, got generator"),  # type: ignore[arg-type]
         (lambda: Codes.concat([np.ones((1, 8))]), "part 0 is ndarray"),  # type: ignore[list-item]
         (lambda: Codes.concat([Codes.from_bits(np.ones((1, 8))), Codes.from_bits(np.ones((1, 9)))]), "8, 9"),
     ],

@@ -85,6 +85,9 @@ def test_unlike_protocols_and_bad_calls_are_refused() -> None:
         compare([make_report("a"), make_report("b", ties="stable")])
     with pytest.raises(InputError, match="none of the reports: a"):
         compare([make_report("a")], baseline="z")
+    for flips in (0, -5, 2.5, None):
+        with pytest.raises(InputError, match=f"at least 1; got {flips}"):
+            compare([make_report("a"), make_report("b")], flips=flips)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="no report holds 'speed'"):
         compare([make_report("a")], metrics=["speed"])
 

@@ -161,6 +161,7 @@ def test_what_is_refused(few: tuple[kh.Codes, np.ndarray, Semantics]) -> None:
         (lambda: evaluate(codes, labels, k="many"), "k is a whole number, got 'many'"),
         (lambda: evaluate(codes, labels, semantics=semantics, k=1), "at least 2"),
         (lambda: evaluate(codes, labels[:9]), "9 entries for 600 items"),
+        (lambda: evaluate(codes, labels, name=5), "name of a report is text, got 5"),
         (lambda: evaluate(codes[:0], labels[:0]), "empty"),
         (lambda: evaluate(codes[:0], labels[:0], semantics=semantics), "empty"),
         (lambda: evaluate(codes[:1], labels[:1], k=1), "no others"),

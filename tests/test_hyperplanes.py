@@ -26,6 +26,18 @@ def test_the_seed_decides(rng: np.random.Generator) -> None:
     assert len(random_hyperplanes(z[:0], 70)) == 0
 
 
+def test_vectors_near_the_largest_float_do_not_overflow(rng: np.random.Generator) -> None:
+    z = rng.normal(size=(6, 40))
+    scale = 2.0 ** np.array([[1020], [0], [-1000], [1015], [900], [1]])
+    assert random_hyperplanes(z * scale, 70) == random_hyperplanes(z, 70)
+
+
+@pytest.mark.parametrize("seed", [-1, "a", 1.5, None, True])
+def test_a_seed_is_a_whole_number(seed: Any) -> None:
+    with pytest.raises(InputError, match="seed is a whole number from 0 on, got"):
+        random_hyperplanes([[1.0, 2.0]], 8, seed)
+
+
 @pytest.mark.parametrize(
     ("vectors", "bits", "says"),
     [

@@ -12,7 +12,7 @@ import io
 import json
 import os
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NoReturn, SupportsIndex
 
@@ -114,10 +114,12 @@ class Codes:
         return cls.from_bytes(np.packbits(array, axis=1, bitorder="little"), array.shape[1])
 
     @classmethod
-    def from_bytes(cls, data: bytes | NDArray[np.uint8], bits: int) -> Codes:
+    def from_bytes(cls, data: bytes | bytearray | memoryview | NDArray[np.uint8], bits: int) -> Codes:
         """Codes of an (n, ceil(bits / 8)) uint8 array, or of the same bytes in a row."""
         bits = _checked_bits(bits)
         width = -(-bits // 8)
+        if isinstance(data, memoryview) and not data.c_contiguous:
+            data = data.tobytes()
         if isinstance(data, bytes | bytearray | memoryview):
             flat = np.frombuffer(data, dtype=np.uint8)
             if len(flat) % width:
@@ -137,8 +139,10 @@ class Codes:
     @classmethod
     def from_hex(cls, lines: Sequence[str], bits: int) -> Codes:
         """Codes of hexadecimal strings, one per code, as `hex` writes them."""
-        if isinstance(lines, str):
-            raise InputError("from_hex takes a list of strings, one per code, and got one string")
+        bits = _checked_bits(bits)
+        if isinstance(lines, str) or not isinstance(lines, Iterable):
+            got = "one string" if isinstance(lines, str) else type(lines).__name__
+            raise InputError(f"from_hex takes a list of strings, one per code, and got {got}")
         rows = []
         for number, line in enumerate(lines):
             try:
@@ -153,6 +157,8 @@ class Codes:
     @classmethod
     def concat(cls, parts: Sequence[Codes]) -> Codes:
         """All codes of `parts`, one after the other; they must have the same length in bits."""
+        if not isinstance(parts, Sequence | Codes):
+            raise InputError(f"concat takes a list of Codes, got {type(parts).__name__}")
         if not len(parts):
             raise InputError("nothing to concatenate: pass at least one Codes")
         for place, part in enumerate(parts):
@@ -179,7 +185,11 @@ class Codes:
             key = slice(i, i + 1)
         if isinstance(key, slice):
             return Codes(self.words[key], self.bits)
-        return Codes(handed_over(self.words[_checked_index(key)]), self.bits)
+        chosen = _checked_index(key)
+        try:
+            return Codes(handed_over(self.words[chosen]), self.bits)
+        except IndexError as error:
+            raise _outside(chosen, len(self)) from error
 
     def __iter__(self) -> Iterator[Codes]:
         return (self[i] for i in range(len(self)))
@@ -283,6 +293,14 @@ def _checked_index(key: ArrayLike) -> NDArray[Any]:
             f"codes are chosen by a number, a slice, a row of numbers or a mask; got shape {array.shape} of {array.dtype}"
         )
     return array if array.size else array.astype(np.int64)
+
+
+def _outside(key: NDArray[Any], n: int) -> InputError:
+    """Why a mask or a row of positions does not fit n codes."""
+    if key.dtype == np.bool_:
+        return InputError(f"the mask has {len(key)} entries for {n} codes; it needs one for every code")
+    place = int(np.argmax((key < -n) | (key >= n)))
+    return InputError(f"code {key[place]}, asked for at place {place}, does not exist: there are {n} codes")
 
 
 def _checked_bits(bits: int) -> int:

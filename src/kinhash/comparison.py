@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kinhash.arrays import is_whole
 from kinhash.errors import InputError
 from kinhash.report import Report, checked_reports, format_value, title_of
 
@@ -109,6 +110,8 @@ def compare(
     queries that distribution is taken at its normal limit, variance sum d_q^2.
     """
     checked_reports(reports, "compare")
+    if not is_whole(flips) or flips < 1:
+        raise InputError(f"flips is the number of sign patterns to draw, at least 1; got {flips!r}")
     check_protocols(reports)
     groups = _grouped(reports)
     baseline = next(iter(groups)) if baseline is None else baseline

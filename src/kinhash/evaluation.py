@@ -49,6 +49,8 @@ def evaluate(
     orders of equal distances, or "stable". `formula` of AHP: "corrected" or "legacy". `hits`: cutoffs of hit@K (default
     1, 2, 5, 10 and 20, as far as k reaches). `predictions`: predicted class numbers of the queries, for accuracies.
     """
+    if not isinstance(name, str):
+        raise InputError(f"the name of a report is text, got {name!r}")
     options: dict[str, Any] = {"k": k, "ties": ties, "formula": formula, "metric": metric, "threads": threads}
     targets = as_array(labels, "labels")
     binary = isinstance(codes_or_vectors, Codes)
