@@ -48,6 +48,7 @@ def test_between_items(animals: kh.Semantics) -> None:
         ([-1], "label -1 at position 0"),
         ([0.0], "row of class numbers, got shape .* of float64"),
         ([[0]], r"shape \(1, 1\)"),
+        (["a"], r"of <U1; names become numbers by semantics\.positions\(names\)"),
     ],
 )
 def test_labels_that_are_no_classes(animals: kh.Semantics, labels: ArrayLike, message: str) -> None:

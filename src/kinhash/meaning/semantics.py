@@ -112,7 +112,10 @@ class Semantics:
     def _checked_labels(self, labels: ArrayLike) -> NDArray[np.int64]:
         array = as_array(labels, "labels")
         if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
-            raise InputError(f"labels are a row of class numbers, got shape {array.shape} of {array.dtype}")
+            hint = "; names become numbers by semantics.positions(names)" if array.dtype.kind in "OTU" else ""
+            raise InputError(
+                f"labels are a row of class numbers, got shape {array.shape} of {array.dtype}{hint}"
+            )
         wrong = np.flatnonzero((array < 0) | (array >= len(self)))
         if len(wrong):
             raise InputError(
