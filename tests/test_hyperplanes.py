@@ -27,7 +27,7 @@ def test_the_seed_decides(rng: np.random.Generator) -> None:
 
 
 def test_vectors_near_the_largest_float_do_not_overflow(rng: np.random.Generator) -> None:
-    z = rng.normal(size=(6, 40))
+    z = rng.normal(size=(6, 4000))
     scale = 2.0 ** np.array([[1020], [0], [-1000], [1015], [900], [1]])
     assert random_hyperplanes(z * scale, 70) == random_hyperplanes(z, 70)
 
