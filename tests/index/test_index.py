@@ -16,6 +16,7 @@ from index.indexes import codes_of, small_limits
 import kinhash as kh
 from kinhash import Codes, Index
 from kinhash.errors import InputError, KinhashError, NotFoundError, StorageError
+from kinhash.index.head import HeadFile
 from kinhash.index.manifest import Manifest
 
 ONE = codes_of([5], 8)
@@ -81,8 +82,9 @@ def test_one_item_as_a_batch_or_alone(index: Index) -> None:
     index.add("f", ONE, {"n": [7]})
     assert index.get(["a", "d", "e", "f"]).metadata == [{"n": "x"}, {"n": 7}, {"n": 7}, {"n": [7]}]
     assert index.count("n = 7") == 2
+    index.add(["g"], ONE, {})
     with pytest.raises(InputError, match="column 'n' is no sequence; pass one dict per id"):
-        index.add(["g"], ONE, {"n": 7})
+        index.add(["h"], ONE, {"n": 7})
 
 
 @pytest.mark.parametrize(
@@ -264,10 +266,11 @@ def test_a_writer_brings_the_head_of_a_dead_one_up_to_date(tmp_path: Path) -> No
         before = (index.path / "head").read_bytes()
         index.add(["b"], ONE)
     (index.path / "head").write_bytes(before)
-    with Index.open(index.path, read_only=True) as reader, Index.open(index.path) as index:
-        assert len(reader) == 2
-        index.compact()
-        assert len(reader) == len(index) == 2
+    with Index.open(index.path) as index:
+        assert HeadFile(index.path).read().commit == 1
+        with pytest.raises(InputError, match="in the index already"):
+            index.add(["b"], ONE)
+        assert HeadFile(index.path).read().commit == 2
 
 
 class _Interrupted:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from kinhash.errors import FormatError
 from kinhash.index.ids import Ids
-from kinhash.index.metadata import Metadata
+from kinhash.index.metadata_checks import Metadata
 
 
 @dataclass(frozen=True)

@@ -16,11 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinhash.errors import InputError
-from kinhash.index.checks import DEEPEST, too_deep
+from kinhash.index.metadata_checks import Metadata, check_key, checked_items, lone_surrogate, rows_of_columns
 from kinhash.index.storage import NewColumn, Readable
 from kinhash.index.strings import StoredStrings, Strings
 
-Metadata = dict[str, Any]
 EXACT = 2**53  # every whole number up to here is a float64
 _NO_ROWS = np.empty(0, dtype=np.int64)
 
@@ -36,72 +35,6 @@ class MetaColumn:
     nulls: NDArray[np.int64] = field(
         default_factory=lambda: _NO_ROWS
     )  # rows whose value is null: kept, never found
-
-
-def checked_rows(metadata: Any, count: int) -> list[Metadata] | None:
-    """One dict per item, ready for JSON; None where nothing was given. A dict of columns becomes rows."""
-    if metadata is None:
-        return None
-    if isinstance(metadata, Mapping):
-        metadata = _rows_of_columns(metadata, count)
-    if isinstance(metadata, str | bytes) or not isinstance(metadata, Sequence):
-        raise InputError(
-            f"metadata is one dict per id, or a dict of columns as long as the ids, got {type(metadata).__name__}"
-        )
-    if len(metadata) != count:
-        raise InputError(f"{len(metadata)} dicts of metadata for {count} ids: pass one for each, or None")
-    return _checked(metadata)
-
-
-def _checked(items: Sequence[Any]) -> list[Metadata]:
-    return [_checked_item(item, number) for number, item in enumerate(items)]
-
-
-def _rows_of_columns(columns: Mapping[str, Any], count: int) -> list[Metadata]:
-    plain = {}
-    for key, values in columns.items():
-        _check_key(key)
-        plain[key] = values.tolist() if isinstance(values, np.ndarray) else values
-        if isinstance(plain[key], str | bytes | Mapping) or not isinstance(plain[key], Sequence):
-            raise InputError(f"metadata column {key!r} is no sequence; pass one dict per id, or columns")
-        if len(plain[key]) != count:
-            raise InputError(f"metadata column {key!r} has {len(plain[key])} values for {count} ids")
-    return [dict(zip(plain, row, strict=True)) for row in zip(*plain.values(), strict=True)]
-
-
-def _checked_item(item: Any, number: int) -> Metadata:
-    if item is None:
-        return {}
-    if not isinstance(item, Mapping):
-        raise InputError(f"metadata of item {number} is a {type(item).__name__}, not a dict")
-    try:
-        text = json.dumps(item, allow_nan=False, ensure_ascii=False)
-        text.encode()
-    except UnicodeEncodeError as error:
-        raise InputError(
-            f"metadata of item {number} is not valid Unicode text ({_lone(error)}): decode the text it comes from anew"
-        ) from None
-    except (TypeError, ValueError) as error:
-        raise InputError(f"metadata of item {number} is not JSON: {error}") from None
-    except RecursionError:
-        raise _deep(number) from None
-    back: Metadata = json.loads(text)
-    if too_deep(back):
-        raise _deep(number)
-    if any(not isinstance(key, str) for key in item):
-        raise InputError(f"metadata of item {number} has a key that is not a string")
-    return back
-
-
-def _deep(number: int) -> InputError:
-    return InputError(
-        f"metadata of item {number} is nested too deeply to be stored, more than {DEEPEST} levels: flatten it"
-    )
-
-
-def _lone(error: UnicodeEncodeError) -> str:
-    """Which half of a surrogate pair stands alone: no encoding of Unicode can write it."""
-    return f"lone surrogate {error.object[error.start : error.start + 1]!r}"
 
 
 # ---- rows -> columns -----------------------------------------------------------------------------------
@@ -169,26 +102,15 @@ def narrow(values: NDArray[np.int64]) -> NDArray[Any]:
 def shred_arrays(columns: Mapping[str, Any], count: int) -> dict[str, MetaColumn]:
     """Columns of columns; NumPy's numbers and strings are never turned into Python objects."""
     for key in columns:
-        _check_key(key)
+        check_key(key)
     shredded = {}
     for key in sorted(columns):
         values = columns[key]
         fast = _fast_column(key, values, count) if isinstance(values, np.ndarray) else None
         if fast is None:
-            fast = shred(_checked(_rows_of_columns({key: values}, count)))[key]
+            fast = shred(checked_items(rows_of_columns({key: values}, count)))[key]
         shredded[key] = fast
     return shredded
-
-
-def _check_key(key: Any) -> None:
-    if not isinstance(key, str):
-        raise InputError(f"a key of metadata is a string, got {key!r}")
-    try:
-        key.encode()
-    except UnicodeEncodeError as error:
-        raise InputError(
-            f"metadata key {key!r} is not valid Unicode text ({_lone(error)}): decode it anew"
-        ) from None
 
 
 def _fast_column(key: str, values: NDArray[Any], count: int) -> MetaColumn | None:
@@ -204,7 +126,7 @@ def _fast_column(key: str, values: NDArray[Any], count: int) -> MetaColumn | Non
             words = Strings.from_list(distinct.tolist())
         except UnicodeEncodeError as error:
             raise InputError(
-                f"metadata column {key!r} is not valid Unicode text ({_lone(error)}): decode it anew"
+                f"metadata column {key!r} is not valid Unicode text ({lone_surrogate(error)}): decode it anew"
             ) from None
         return MetaColumn("str", narrow(codes.astype(np.int64)), None, words)
     return None

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from kinhash.errors import FormatError
 from kinhash.index.ids import Id, Ids, checked_ids, keys_of, plain
 from kinhash.index.log import Entry
-from kinhash.index.metadata import Metadata, shred
+from kinhash.index.metadata import shred
+from kinhash.index.metadata_checks import Metadata
 from kinhash.index.segment import Content, Segment, segment_in_memory
 from kinhash.index.strings import Strings
 

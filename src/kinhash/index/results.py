@@ -13,7 +13,7 @@ from kinhash.codes import Codes
 
 if TYPE_CHECKING:  # the scan alone needs neither ids nor metadata
     from kinhash.index.ids import Ids
-    from kinhash.index.metadata import Metadata
+    from kinhash.index.metadata_checks import Metadata
 
 IdArray = NDArray[Any]  # int64, or objects of type str
 

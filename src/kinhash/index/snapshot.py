@@ -16,7 +16,7 @@ from kinhash.frozen import handed_over
 from kinhash.index.checks import Allowed
 from kinhash.index.filters import Filter
 from kinhash.index.ids import Id, Ids, as_array, id_at, kind_of
-from kinhash.index.metadata import Metadata
+from kinhash.index.metadata_checks import Metadata
 from kinhash.index.results import Hits, IdArray, Items, RaggedHits
 from kinhash.index.scan import k_nearest, within
 from kinhash.index.segment import Segment

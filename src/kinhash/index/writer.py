@@ -24,7 +24,8 @@ from kinhash.index.ids import Ids, id_at, kind_of, plain
 from kinhash.index.layout import Layout, SegmentEntry, State, segment_name
 from kinhash.index.log import Entry, encode
 from kinhash.index.manifest import Manifest
-from kinhash.index.metadata import checked_rows, shred, shred_arrays
+from kinhash.index.metadata import shred, shred_arrays
+from kinhash.index.metadata_checks import checked_rows
 from kinhash.index.segment import Content, concat, write_content
 from kinhash.index.storage import sync_folder
 from kinhash.index.strings import Strings
