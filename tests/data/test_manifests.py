@@ -166,3 +166,11 @@ def test_real_captions() -> None:
     assert isinstance(data.train.images, list)
     assert min(pixels(data.train.images[0]).shape[:2]) == 128
     assert np.unique([len(data.train.ids), len(set(data.train.ids))]).tolist() == [6000]
+
+
+@pytest.mark.parametrize("name", ["list.csv", "list.jsonl"])
+def test_a_byte_order_mark_is_no_part_of_the_first_name(tmp_path: Path, name: str) -> None:
+    Image.new("RGB", (4, 4)).save(tmp_path / "a.png")
+    text = "path,label\na.png,otter\n" if name.endswith("csv") else '{"path": "a.png", "label": "otter"}\n'
+    (tmp_path / name).write_text(text, encoding="utf-8-sig")
+    assert kh.dataset("manifest", root=tmp_path / name).classes == ("otter",)

@@ -84,7 +84,9 @@ def _labelled(part: Path) -> Labelled:
 
 def _annotated(part: Path) -> Labelled:
     labels = {}
-    for number, line in enumerate((part / "val_annotations.txt").read_text().splitlines(), start=1):
+    for number, line in enumerate(
+        (part / "val_annotations.txt").read_text(encoding="utf-8").splitlines(), start=1
+    ):
         fields = line.split("\t")
         if len(fields) < 2:
             raise FormatError(

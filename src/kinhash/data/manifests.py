@@ -162,7 +162,7 @@ def _read(path: Path) -> list[Row]:
 
 def _json_lines(path: Path) -> list[Row]:
     rows = []
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+    for number, line in enumerate(path.read_text(encoding="utf-8-sig").splitlines(), start=1):
         if not line.strip():
             continue
         try:
