@@ -285,3 +285,22 @@ assert (np.diff(index.within(codes[:9], 4).offsets) == (distances <= 4).sum(axis
         check=False,
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_a_bucket_of_many_equal_codes_is_left_to_the_scan_while_it_is_read(rng: np.random.Generator) -> None:
+    few = rng.integers(0, 2**63, (30, 2), dtype=np.uint64)
+    codes = Codes(few[rng.integers(0, 30, 300_000)], 128)
+    index = MultiIndex(codes)
+    hits, costs = index.within_counted(codes[:64], 12)
+    assert costs.fell_back.all()
+    assert costs.compared.max() < 2_000  # of 10,000 in the bucket
+    assert (hits.offsets == scan.within(codes[:64], codes, 12).offsets).all()
+
+
+def test_a_large_part_of_the_codes_is_the_scans_business(rng: np.random.Generator) -> None:
+    codes = Codes(rng.integers(0, 2**63, (300_000, 1), dtype=np.uint64), 64)
+    index = MultiIndex(codes)
+    hits, costs = index.search_counted(codes[:32], 3_000)
+    assert costs.fell_back.all()
+    assert costs.probes.sum() == 0
+    assert (hits.positions == scan.k_nearest(codes[:32], codes, 3_000).positions).all()

@@ -21,6 +21,7 @@ from kinhash.index.results import Hits, RaggedHits
 from kinhash.kernels.jit import compiled
 from kinhash.kernels.threads import map_blocks
 
+_FEW = 200  # the nearest part of the codes that is worth looking for in tables: one in so many
 _MOST = 1 << 32  # codes that a 32-bit number tells apart
 
 
@@ -95,7 +96,7 @@ class MultiIndex:
         """`search`, and what it read. With `bounded=False` no query falls back to the scan, whatever it costs."""
         check_queries(queries, self.bits)
         checked_k(k, len(self), filtered=False)
-        if self._scans_at_once(len(queries), bounded):
+        if self._scans_at_once(len(queries), bounded) or (bounded and k * _FEW > len(self)):
             return scan.k_nearest(queries, self.codes, k, threads=threads), _all_scanned(len(queries))
         from kinhash.index import multi_index_driver
 

@@ -197,6 +197,11 @@ def _search(
                             return _FULL
                         more, number = read_held(r, held, number)
                         compared, held = compared + more, signed(0)
+                        # a bucket of many near codes says so while it is read
+                        if final and too_dear(
+                            p, spent + compared * p.code, done, 1 - left / patterns, needed
+                        ):
+                            return _DEAR
             if final and number + 2 * HELD > found.shape[0]:
                 return _FULL
             more, number = read_held(r, held, number)
