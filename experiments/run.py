@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
 from typing import Any
+
+from kinhash.cli.train import parsed
+from kinhash.errors import InputError
 
 
 @dataclass(frozen=True)
@@ -97,14 +99,8 @@ def chosen(runs: Sequence[Run], pattern: str) -> list[Run]:
 
 
 def parsed_options(pairs: Sequence[str]) -> dict[str, Any]:
-    """['lr=0.2', 'augment=light'] -> {'lr': 0.2, 'augment': 'light'}."""
-    found: dict[str, Any] = {}
-    for pair in pairs:
-        name, equals, value = pair.partition("=")
-        if not equals:
-            raise SystemExit(f"--set takes NAME=VALUE, got {pair!r}")
-        try:
-            found[name] = ast.literal_eval(value)
-        except (ValueError, SyntaxError):
-            found[name] = value
-    return found
+    """['lr=0.2', 'augment=light'] -> {'lr': 0.2, 'augment': 'light'}, as `kinhash train --set` reads them."""
+    try:
+        return parsed(pairs)
+    except InputError as error:
+        raise SystemExit(str(error)) from None

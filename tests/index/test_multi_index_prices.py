@@ -14,3 +14,8 @@ def test_few_codes_are_scanned_at_once() -> None:
     assert not worth_it(10**4, 1, 1000)
     assert worth_it(10**6, 1, 100)
     assert worth_it(10**7, 1, 1)
+
+
+def test_a_large_part_of_the_codes_is_scanned_at_once() -> None:
+    assert worth_it(10**6, 1, 100, k=5_000)
+    assert not worth_it(10**6, 1, 100, k=5_001)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -122,7 +123,7 @@ def command(
         _report(out, as_json)
 
 
-def parsed(pairs: tuple[str, ...]) -> dict[str, Any]:
+def parsed(pairs: Sequence[str]) -> dict[str, Any]:
     """('lr=0.2', 'optimiser=adam') -> {'lr': 0.2, 'optimiser': 'adam'}."""
     found: dict[str, Any] = {}
     for pair in pairs:

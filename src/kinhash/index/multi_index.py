@@ -21,7 +21,6 @@ from kinhash.index.results import Hits, RaggedHits
 from kinhash.kernels.jit import compiled
 from kinhash.kernels.threads import map_blocks
 
-_FEW = 200  # the nearest part of the codes that is worth looking for in tables: one in so many
 _MOST = 1 << 32  # codes that a 32-bit number tells apart
 
 
@@ -96,7 +95,7 @@ class MultiIndex:
         """`search`, and what it read. With `bounded=False` no query falls back to the scan, whatever it costs."""
         check_queries(queries, self.bits)
         checked_k(k, len(self), filtered=False)
-        if self._scans_at_once(len(queries), bounded) or (bounded and k * _FEW > len(self)):
+        if self._scans_at_once(len(queries), bounded, k):
             return scan.k_nearest(queries, self.codes, k, threads=threads), _all_scanned(len(queries))
         from kinhash.index import multi_index_driver
 
@@ -144,13 +143,13 @@ class MultiIndex:
             map_blocks(count, len(queries), 64, threads)
         return met
 
-    def _scans_at_once(self, m: int, bounded: bool) -> bool:
-        """Without the compiler, and where the whole batch costs the scan less than a call does."""
+    def _scans_at_once(self, m: int, bounded: bool, k: int = 0) -> bool:
+        """Without the compiler, and where probes are not worth trying."""
         if not compiled():
             return True
         from kinhash.index.multi_index_prices import worth_it
 
-        return bounded and not worth_it(len(self), self.codes.words.shape[1], m)
+        return bounded and not worth_it(len(self), self.codes.words.shape[1], m, k)
 
 
 def candidates_per_query(

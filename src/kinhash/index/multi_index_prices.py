@@ -10,13 +10,14 @@ _FAR = 5.0  # what every word adds to CODE where codes do not stay in the cache
 _SCAN_MANY, _SCAN_ONE, _SCAN_CACHED = 0.026, 0.2, 0.09
 _CACHE = 1 << 24  # bytes
 FREE = 0.07  # share of the scan's price that a search may spend before it asks which is cheaper
+_PART = 200  # one in so many codes is the largest part that is looked for in tables
 _SMALL = 1e5  # nanoseconds of a whole batch by the scan, below which calls cost more than searches
 
 
-def worth_it(n: int, width: int, batch: int) -> bool:
-    """Whether the scan takes long enough for probes to be tried first."""
+def worth_it(n: int, width: int, batch: int, k: int = 0) -> bool:
+    """Whether the scan takes long enough for probes to be tried first, and k is a small part of the codes."""
     scanned = scan_price(n, width, batch)
-    return batch * scanned > _SMALL and FREE * scanned > wait_price(width)
+    return batch * scanned > _SMALL and FREE * scanned > wait_price(width) and k * _PART <= n
 
 
 def scan_price(n: int, width: int, batch: int) -> float:

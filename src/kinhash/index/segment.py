@@ -78,7 +78,6 @@ class Segment:
 
     def __init__(self, attributes: Mapping[str, Any], rows: int, columns: dict[str, Readable]) -> None:
         self.rows = rows
-        self.attributes = attributes
         self.ids = SegmentIds(attributes, rows, columns)
         self.metadata = StoredMetadata(attributes, columns)
         self._words = columns["codes"]
