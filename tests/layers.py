@@ -24,6 +24,7 @@ LAYERS = [
     "evaluation",
     "plots",
     "data",
+    "duplicates",
     # torch begins
     "feeding",
     "losses",
@@ -31,6 +32,7 @@ LAYERS = [
     "methods",
     "training",
     # faces
+    "pages",
     "demo",
     "cli",
 ]
@@ -43,7 +45,7 @@ TRITON = frozenset(  # kernels for a GPU; whoever wants one imports its file ins
         "losses/sim_triton.py",
     }
 )
-FACES = LAYERS[LAYERS.index("demo") :]  # these may also use the public names: `import kinhash as kh`
+FACES = LAYERS[LAYERS.index("pages") :]  # these may also use the public names: `import kinhash as kh`
 
 
 def layer_of(module: str) -> str:

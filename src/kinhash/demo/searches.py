@@ -10,7 +10,7 @@ from PIL import Image
 
 from kinhash.codes import Codes
 from kinhash.data.splits import Split
-from kinhash.demo.montage import Tile, montage
+from kinhash.pages.montage import Tile, montage
 from kinhash.errors import InputError
 from kinhash.index.index import Index
 from kinhash.meaning.semantics import Semantics

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kinhash.demo.montage import Tile, colour_of, montage
+from kinhash.pages.montage import Tile, colour_of, montage
 from kinhash.errors import InputError
 
 

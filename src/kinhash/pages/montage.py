@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image, ImageDraw, ImageFont
+from PIL import Image, ImageDraw, ImageFont, ImageOps
 
 from kinhash.errors import InputError
 
@@ -18,12 +18,16 @@ _NEAR, _FAR = np.array([26, 133, 74]), np.array([205, 62, 38])  # green: same me
 
 @dataclass(frozen=True)
 class Tile:
-    """One picture, two short lines below it, and its similarity in [0, 1] to the row's query (None: the query)."""
+    """One picture, two short lines below it, and its similarity in [0, 1] to the row's query (None: the query).
+
+    A tile without `known` similarity has a grey frame.
+    """
 
     pixels: NDArray[np.uint8]  # (h, w, 3)
     title: str
     note: str = ""
     similarity: float | None = None
+    known: bool = True
 
 
 def montage(rows: Sequence[Sequence[Tile]]) -> Image.Image:
@@ -53,8 +57,10 @@ def colour_of(similarity: float | None) -> tuple[int, int, int]:
 
 def _paste(sheet: Image.Image, draw: ImageDraw.ImageDraw, tile: Tile, left: int, top: int) -> None:
     outer = _TILE + 2 * _FRAME
-    draw.rectangle((left, top, left + outer - 1, top + outer - 1), fill=colour_of(tile.similarity))
-    picture = Image.fromarray(tile.pixels).convert("RGB").resize((_TILE, _TILE), Image.Resampling.BICUBIC)
+    frame = colour_of(tile.similarity) if tile.known else _FAINT
+    draw.rectangle((left, top, left + outer - 1, top + outer - 1), fill=frame)
+    whole = Image.fromarray(tile.pixels).convert("RGB")
+    picture = ImageOps.pad(whole, (_TILE, _TILE), Image.Resampling.BICUBIC, color=_PAPER)
     sheet.paste(picture, (left + _FRAME, top + _FRAME))
     for line, (text, colour) in enumerate(((tile.title, _INK), (tile.note, _FAINT))):
         draw.text((left, top + outer + 1 + 12 * line), _fitted(text, outer), colour, _font(11))
@@ -63,6 +69,7 @@ def _paste(sheet: Image.Image, draw: ImageDraw.ImageDraw, tile: Tile, left: int,
 def _fitted(text: str, width: int) -> str:
     """The text, shortened with an ellipsis until it fits."""
     font = _font(11)
+    text = " ".join(text.split())[:200]
     if font.getlength(text) <= width:
         return text
     while text and font.getlength(text + "…") > width:
