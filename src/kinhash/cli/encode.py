@@ -103,7 +103,7 @@ def _split(things: Sequence[str], part: str | None, root: Path | None) -> Split:
 
 def _files(things: Sequence[str]) -> list[Path]:
     """Several pictures and folders as one list of pictures."""
-    from kinhash.data.anything import pictures_below
+    from kinhash.data.walking import pictures_below
 
     found: list[Path] = []
     for thing in map(Path, things):

@@ -12,29 +12,11 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from kinhash.data.embeddings import embeddings, holds_embeddings, load_array
-from kinhash.data.images import FilePart, Source
+from kinhash.data.images import Broken, FilePart, Source
 from kinhash.data.splits import Dataset, Split
+from kinhash.data.walking import text_of, walk
 from kinhash.errors import InputError, NotFoundError
 
-SUFFIXES = frozenset(
-    f".{name}"
-    for name in (
-        "avif",
-        "bmp",
-        "gif",
-        "j2k",
-        "jp2",
-        "jpeg",
-        "jpg",
-        "pbm",
-        "pgm",
-        "png",
-        "ppm",
-        "tga",
-        "tif",
-        "tiff",
-    )
-) | {".webp"}
 TABLES = frozenset({".csv", ".tsv", ".jsonl", ".ndjson", ".parquet"})
 
 
@@ -56,28 +38,19 @@ def as_split(things: Any) -> Split:
     return _array(np.asarray(things.detach().cpu() if hasattr(things, "detach") else things))
 
 
-def pictures_below(folder: Path) -> list[Path]:
-    """Every file with a picture's suffix below `folder`, sorted; hidden files and folders are passed over."""
-    found = []
-    for root, folders, files in os.walk(folder, followlinks=True):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        found += [Path(root, name) for name in sorted(files) if is_picture(name)]
-    return found
-
-
-def is_picture(name: str) -> bool:
-    return Path(name).suffix.lower() in SUFFIXES and not name.startswith(".")
-
-
 def _path(path: Path) -> Split:
     if path.is_file():
         return _file(path)
     if not path.is_dir():
         raise NotFoundError(f"there is no file or folder {path}")
-    found = pictures_below(path)
-    if not found:
+    found = walk(path)
+    if not found.files:
         raise InputError(f"{path} holds no pictures: no file below it has one of the usual suffixes")
-    return Split(images=list(found), ids=[file.relative_to(path).as_posix() for file in found])
+    return Split(
+        images=[path / file.path for file in found.files],
+        ids=[text_of(file.path) for file in found.files],
+        broken=[Broken(text_of(passed.path), passed.reason) for passed in found.passed_over],
+    )
 
 
 def _file(path: Path) -> Split:
@@ -87,7 +60,7 @@ def _file(path: Path) -> Split:
         raise InputError(
             f"{path} is a list of things: open it with kh.dataset(PATH), on the command line with --part all"
         )
-    return embeddings(path).train if path.suffix in TABLES else Split(images=[path], ids=[str(path)])
+    return embeddings(path).train if path.suffix in TABLES else Split(images=[path], ids=[text_of(str(path))])
 
 
 def _sequence(things: Sequence[Any]) -> Split:
@@ -111,7 +84,7 @@ def _ids(sources: Sequence[Source]) -> list[str]:
     """The paths where all are paths and differ, else positions."""
     if not all(isinstance(source, str | os.PathLike) for source in sources):
         return [str(i) for i in range(len(sources))]
-    paths = [os.fspath(source) for source in sources]  # type: ignore[arg-type]  # all are paths here
+    paths = [text_of(os.fspath(source)) for source in sources]  # type: ignore[arg-type]  # all are paths here
     return paths if len(set(paths)) == len(paths) else [str(i) for i in range(len(sources))]
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import tarfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 
-from kinhash.data.anything import is_picture, pictures_below
 from kinhash.data.images import FilePart
+from kinhash.data.walking import is_picture, pictures_below
 from kinhash.errors import FormatError, NotFoundError
 
 Place = Path | FilePart
@@ -26,19 +26,35 @@ class Library:
 
     def find(self, name: str) -> Place:
         """Where `name` lies. A name that is nowhere is taken for a path: reading it will say that it is missing."""
+        found = self.locate(name)
+        return (self.folders[0] / name if self.folders else Path(name)) if found is None else found
+
+    def locate(self, name: str) -> Place | None:
+        """Where `name` lies, or None where it is nowhere or two pictures are called so."""
         for folder in self.folders:
-            if (folder / name).is_file():
+            if _is_file(folder / name):
                 return folder / name
         found = self._by_name.get(PurePosixPath(name).as_posix())
-        if found is None:
-            found = self._by_stem.get(PurePosixPath(name).name)
-        return (self.folders[0] / name if self.folders else Path(name)) if found is None else found
+        return self._by_stem.get(PurePosixPath(name).name) if found is None else found
+
+    def beside(self, used: Iterable[Place]) -> list[str]:
+        """Names of the pictures that are not `used`: those in the tars, and those in the folders where a used one lies."""
+        taken = set(used)
+        tars = [pair for tar in self._all_tars for pair in tar_members(tar)]
+        found = [name for name, place in tars if place not in taken]
+        for folder in sorted({place.parent for place in taken if isinstance(place, Path)}):
+            pictures = (path for path in sorted(folder.iterdir()) if is_picture(path.name))
+            found += [str(path) for path in pictures if path not in taken]
+        return found
+
+    @property
+    def _all_tars(self) -> list[Path]:
+        return self.tars + [tar for folder in self.folders for tar in sorted(folder.glob("*.tar"))]
 
     @cached_property
     def _members(self) -> list[tuple[str, Place]]:
         """Everything there is, listed once, and only when a name is no plain path."""
-        tars = self.tars + [tar for folder in self.folders for tar in sorted(folder.glob("*.tar"))]
-        members: list[tuple[str, Place]] = [pair for tar in tars for pair in tar_members(tar)]
+        members: list[tuple[str, Place]] = [pair for tar in self._all_tars for pair in tar_members(tar)]
         for folder in self.folders:
             members += [(path.relative_to(folder).as_posix(), path) for path in pictures_below(folder)]
         return members
@@ -56,6 +72,13 @@ class Library:
             for key in {path.name, path.stem}:
                 found[key] = None if key in found else place
         return found
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # a name may be longer than the disk allows
+        return False
 
 
 def tar_members(path: Path) -> list[tuple[str, FilePart]]:

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
-from kinhash.data.anything import is_picture, pictures_below
 from kinhash.data.download import absent, places
 from kinhash.data.picture_tables import labelled_pictures, parquet_files
 from kinhash.data.splits import TEST_NAMES, TRAIN_NAMES, Dataset, Split
+from kinhash.data.walking import is_picture, pictures_below
 from kinhash.errors import FormatError, InputError, NotFoundError
 
 

@@ -9,20 +9,31 @@ from __future__ import annotations
 
 import io
 import os
+import threading
+import warnings
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image, ImageOps
+from PIL import Image, ImageOps, UnidentifiedImageError
 
 from kinhash.errors import FormatError, InputError, NotFoundError
 from kinhash.kernels.threads import available_threads
 
 Pixels = NDArray[np.uint8]
+
+# decoders that Pillow may try, whatever a file is called: none that starts another program, as EPS does
+_FORMATS = ("JPEG", "PNG", "GIF", "WEBP", "TIFF", "BMP", "PPM", "AVIF", "JPEG2000", "TGA")
+# Pillow warns from its limit of pixels on and refuses from twice that; here only the refusal counts
+warnings.filterwarnings("ignore", category=Image.DecompressionBombWarning)
+_LARGE = 1 << 25  # pixels; of such pictures one is decoded at a time, since each takes hundreds of megabytes
+_one_large = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -80,16 +91,30 @@ def open_rgb(source: Source, near: int | None = None) -> Image.Image:
     try:
         if isinstance(source, Image.Image):
             return _to_rgb(source)
-        with Image.open(_readable(source)) as image:
-            if near is not None:
-                image.draft(None, (near, near))
-            return _to_rgb(image)
+        with opened(source, near) as image:
+            return loaded(image)
     except FileNotFoundError as error:
         raise NotFoundError(f"there is no file {name_of(source)}") from error
     except FormatError:
         raise
     except Exception as error:  # Pillow's decoders raise anything on damaged files
-        raise FormatError(f"{name_of(source)} cannot be read as a picture: {error}") from error
+        raise FormatError(f"{name_of(source)} cannot be read as a picture: {_reason(error)}") from error
+
+
+def opened(source: str | os.PathLike[str] | bytes | FilePart, near: int | None = None) -> Image.Image:
+    """The picture with its size and what else its head says, not decoded yet; `near` as in `open_rgb`."""
+    if _size(source) == 0:
+        raise FormatError(f"{name_of(source)} cannot be read as a picture: it is empty")
+    image = Image.open(_readable(source), formats=_formats())
+    if near is not None:
+        image.draft(None, (near, near))
+    return image
+
+
+def loaded(image: Image.Image) -> Image.Image:
+    """The pixels of an `opened` picture."""
+    with _one_large if image.width * image.height > _LARGE else nullcontext():
+        return _to_rgb(image)
 
 
 def pixels(source: Source) -> Pixels:
@@ -117,6 +142,31 @@ def reading_threads(asked: int) -> int:
     return asked or min(16, available_threads())
 
 
+def _reason(error: Exception) -> str:
+    if isinstance(error, Image.DecompressionBombError):
+        limit = 2 * (Image.MAX_IMAGE_PIXELS or 0)
+        return (
+            f"it unpacks to more than {limit:,} pixels, as a file made to fill the memory would; make it smaller, or raise "
+            "PIL.Image.MAX_IMAGE_PIXELS"
+        )
+    if isinstance(error, UnidentifiedImageError):
+        return "it is in none of the formats that are read, or damaged"
+    return error.strerror or str(error) if isinstance(error, OSError) else str(error)
+
+
+@cache
+def _formats() -> list[str]:
+    """Those of the decoders that this Pillow has."""
+    Image.init()
+    return [name for name in _FORMATS if name in Image.OPEN]
+
+
+def _size(source: str | os.PathLike[str] | bytes | FilePart) -> int:
+    if isinstance(source, FilePart):
+        return source.length
+    return len(source) if isinstance(source, bytes) else os.stat(source).st_size
+
+
 def _readable(source: str | os.PathLike[str] | bytes | FilePart) -> Any:
     if isinstance(source, FilePart):
         return io.BytesIO(source.read())
@@ -124,8 +174,9 @@ def _readable(source: str | os.PathLike[str] | bytes | FilePart) -> Any:
 
 
 def _to_rgb(image: Image.Image) -> Image.Image:
-    image = ImageOps.exif_transpose(image)  # loads all pixels: truncated files fail here
-    image.load()
+    image.load()  # all pixels: truncated files fail here
+    with suppress(Exception):  # what a camera notes beside a picture may be damaged; the picture is not
+        image = ImageOps.exif_transpose(image)
     if image.mode == "RGB" and "transparency" not in image.info:
         return image
     if image.mode.startswith("I"):

@@ -1,0 +1,134 @@
+"""Walks a folder for pictures: every folder once, whatever links point to it; what cannot be looked into is listed."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections import deque
+from dataclasses import dataclass, field
+from pathlib import Path
+
+
+def _suffixes(names: str) -> frozenset[str]:
+    return frozenset(f".{name}" for name in names.split())
+
+
+# what Pillow reads as it is installed by default
+SUFFIXES = _suffixes(
+    "apng avif bmp gif j2k jfif jp2 jpe jpeg jpg mpo pbm pgm png ppm tga tif tiff webp",
+)
+# pictures, too, but in formats that are not read
+UNREAD = _suffixes(
+    "3fr arw cr2 cr3 dng eps erf exr hdr heic heif hif jxl mrw nef nrw orf pef psd raf raw rw2 rwl sr2 srf srw svg svgz "
+    "x3f xcf"
+)
+_SURROGATE = re.compile(r"\\udc([89a-f][0-9a-f])")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A picture file below a folder, with what the file system says of it."""
+
+    path: str  # below the folder, with the system's separators; bytes that are no text are surrogates
+    size: int
+    modified: int  # nanoseconds
+
+
+@dataclass(frozen=True, slots=True)
+class PassedOver:
+    """A file or folder that was not looked into, and why."""
+
+    path: str
+    reason: str
+    folder: bool = False
+
+
+@dataclass
+class Walk:
+    """What lies below a folder: files in the order of folders, then names."""
+
+    files: list[Found] = field(default_factory=list)
+    passed_over: list[PassedOver] = field(default_factory=list)
+
+
+def walk(root: Path) -> Walk:
+    """Every regular file with a picture's suffix below `root`; hidden files and folders are left alone.
+
+    Links are followed. Folders that are reached by several ways count once, by a way without links where there is
+    one, so links in a loop end.
+    """
+    found = Walk()
+    seen: set[tuple[int, int]] = set()
+    folders, links = deque([""]), deque[str]()
+    while folders or links:
+        below = folders.popleft() if folders else links.popleft()
+        try:
+            state = os.stat(root / below)
+            if (state.st_dev, state.st_ino) in seen:
+                continue
+            seen.add((state.st_dev, state.st_ino))
+            entries = sorted(os.scandir(root / below), key=lambda entry: entry.name)
+        except OSError as error:
+            found.passed_over.append(PassedOver(below or ".", _why(error, "folder"), folder=True))
+            continue
+        for entry in entries:
+            if not entry.name.startswith("."):
+                _sort_in(entry, os.path.join(below, entry.name), found, folders, links)
+    found.files.sort(key=lambda file: _order(file.path))
+    found.passed_over.sort(key=lambda passed: passed.path)
+    return found
+
+
+def pictures_below(folder: Path) -> list[Path]:
+    """The paths of `walk`; a folder that may not be looked into is passed over."""
+    return [folder / file.path for file in walk(folder).files]
+
+
+def is_picture(name: str) -> bool:
+    """Whether a file of this name is taken for a picture."""
+    return os.path.splitext(name)[1].lower() in SUFFIXES and not name.startswith(".")
+
+
+def text_of(path: str) -> str:
+    r"""A path as text that can be stored: bytes that are no UTF-8 are written \udc80 to \udcff."""
+    return path.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def path_of(text: str) -> str:
+    """The path that `text_of` wrote."""
+    return _SURROGATE.sub(lambda match: chr(int("dc" + match[1], 16)), text)
+
+
+def _sort_in(entry: os.DirEntry[str], path: str, found: Walk, folders: deque[str], links: deque[str]) -> None:
+    try:
+        if entry.is_dir():
+            (links if entry.is_symlink() else folders).append(path)
+            return
+        suffix = os.path.splitext(entry.name)[1].lower()
+        if suffix in UNREAD:
+            reason = f"pictures in the format {suffix} are not read; convert it to jpg or png"
+            found.passed_over.append(PassedOver(path, reason))
+        if suffix not in SUFFIXES:
+            return
+        state = entry.stat()
+        if stat.S_ISREG(state.st_mode):
+            found.files.append(Found(path, state.st_size, state.st_mtime_ns))
+        else:
+            found.passed_over.append(PassedOver(path, "it is no file, but a device or a pipe"))
+    except OSError as error:
+        found.passed_over.append(PassedOver(path, _why(error, "file")))
+
+
+def _order(path: str) -> tuple[list[str], str]:
+    """What lies in a folder comes before what lies in folders below it."""
+    *folders, name = path.split(os.sep)
+    return folders, name
+
+
+def _why(error: OSError, what: str) -> str:
+    if isinstance(error, PermissionError):
+        return f"you have no permission to read this {what}"
+    if isinstance(error, FileNotFoundError):
+        return "a link that points nowhere"
+    return f"this {what} cannot be read: {error.strerror or error}"
