@@ -13,7 +13,7 @@ import threading
 import warnings
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -88,33 +88,29 @@ def open_rgb(source: Source, near: int | None = None) -> Image.Image:
     """The picture of `source`, upright, in RGB. `near`: a JPEG may be decoded at a smaller scale not below this side."""
     if isinstance(source, np.ndarray):
         return Image.fromarray(_checked_pixels(source), "RGB" if source.ndim == 3 else None).convert("RGB")
+    with opened(source) as image:
+        if near is not None and not isinstance(source, Image.Image):
+            image.draft(None, (near, near))
+        return upright(image)
+
+
+@contextmanager
+def opened(source: str | os.PathLike[str] | bytes | FilePart | Image.Image) -> Iterator[Image.Image]:
+    """The picture, its head read and not its pixels; what goes wrong while it is used is a FormatError, too."""
     try:
         if isinstance(source, Image.Image):
-            return _to_rgb(source)
-        with opened(source, near) as image:
-            return loaded(image)
+            yield source
+            return
+        if _size(source) == 0:
+            raise FormatError(f"{name_of(source)} cannot be read as a picture: it is empty")
+        with Image.open(_readable(source), formats=_formats()) as image:
+            yield image
     except FileNotFoundError as error:
         raise NotFoundError(f"there is no file {name_of(source)}") from error
     except FormatError:
         raise
     except Exception as error:  # Pillow's decoders raise anything on damaged files
         raise FormatError(f"{name_of(source)} cannot be read as a picture: {_reason(error)}") from error
-
-
-def opened(source: str | os.PathLike[str] | bytes | FilePart, near: int | None = None) -> Image.Image:
-    """The picture with its size and what else its head says, not decoded yet; `near` as in `open_rgb`."""
-    if _size(source) == 0:
-        raise FormatError(f"{name_of(source)} cannot be read as a picture: it is empty")
-    image = Image.open(_readable(source), formats=_formats())
-    if near is not None:
-        image.draft(None, (near, near))
-    return image
-
-
-def loaded(image: Image.Image) -> Image.Image:
-    """The pixels of an `opened` picture."""
-    with _one_large if image.width * image.height > _LARGE else nullcontext():
-        return _to_rgb(image)
 
 
 def pixels(source: Source) -> Pixels:
@@ -173,10 +169,16 @@ def _readable(source: str | os.PathLike[str] | bytes | FilePart) -> Any:
     return io.BytesIO(source) if isinstance(source, bytes) else source
 
 
+def upright(image: Image.Image) -> Image.Image:
+    """The pixels of a picture in RGB, turned as the camera noted."""
+    with _one_large if image.width * image.height > _LARGE else nullcontext():
+        image.load()  # all pixels: truncated files fail here
+        with suppress(Exception):  # what a camera notes beside a picture may be damaged; the picture is not
+            image = ImageOps.exif_transpose(image)
+        return _to_rgb(image)
+
+
 def _to_rgb(image: Image.Image) -> Image.Image:
-    image.load()  # all pixels: truncated files fail here
-    with suppress(Exception):  # what a camera notes beside a picture may be damaged; the picture is not
-        image = ImageOps.exif_transpose(image)
     if image.mode == "RGB" and "transparency" not in image.info:
         return image
     if image.mode.startswith("I"):

@@ -36,8 +36,12 @@ class Preprocessing:
 
     def picture(self, source: Source) -> Pixels:
         """(size, size, 3) uint8 of any source."""
-        longest = round(self.size * self.zoom)
-        return fit(open_rgb(source, near=2 * longest), self.size, self.zoom)
+        return fit(open_rgb(source, near=self.near), self.size, self.zoom)
+
+    @property
+    def near(self) -> int:
+        """The shorter side from which on a JPEG may be decoded smaller: twice what is kept of it."""
+        return 2 * round(self.size * self.zoom)
 
     def pictures(self, images: Pixels) -> Pixels:
         """(n, size, size, 3) of (n, h, w, 3); the same array where nothing has to change."""
