@@ -34,6 +34,7 @@ LAYERS = [
     # faces
     "pages",
     "demo",
+    "serving",
     "cli",
 ]
 TORCH_BEGINS = LAYERS.index("feeding")

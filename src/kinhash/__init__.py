@@ -31,6 +31,8 @@ _PUBLIC = {
     "plot_curves": "kinhash.plots",
     "random_hyperplanes": "kinhash.hyperplanes",
     "semantics": "kinhash.meaning.face",
+    "serve": "kinhash.serving.running",
+    "text_encoder": "kinhash.models.text",
     "train": "kinhash.training.train",
 }
 
@@ -55,6 +57,8 @@ __all__ = [
     "plot_curves",
     "random_hyperplanes",
     "semantics",
+    "serve",
+    "text_encoder",
     "train",
 ]
 
@@ -75,8 +79,10 @@ if TYPE_CHECKING:
     from kinhash.models.catalogue import build_backbone
     from kinhash.models.encoder import HashEncoder
     from kinhash.models.storage import load_encoder
+    from kinhash.models.text import text_encoder
     from kinhash.plots import plot_curves
     from kinhash.report import Report
+    from kinhash.serving.running import serve
     from kinhash.training.train import train
 
 

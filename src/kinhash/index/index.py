@@ -15,7 +15,7 @@ from kinhash.index import queries as asked
 from kinhash.index.creation import create_index
 from kinhash.index.dedup import Announce, Duplicates, find_duplicates
 from kinhash.index.filters import Where, parse_filter
-from kinhash.index.ids import check_distinct, checked_ids, is_one
+from kinhash.index.ids import check_distinct, checked_ids, id_at, is_one, kind_of
 from kinhash.index.results import IdArray, IdHits, Items, RaggedIdHits
 from kinhash.index.snapshot import Snapshot
 from kinhash.index.stats import Stats, stats_of
@@ -103,6 +103,18 @@ class Index:
     def items(self, where: Where | None = None) -> tuple[IdArray, Codes]:
         """Ids and codes of all items, or of those that pass, in id order; `get` has their metadata."""
         return asked.everything(self._snapshot(), _filter(where))
+
+    def page(self, limit: int, after: Any = None, where: Where | None = None) -> Items:
+        """At most `limit` items in id order, those behind the id `after`: an index is walked through in pages."""
+        if not is_whole(limit) or limit < 1:
+            raise InputError(f"limit is a positive whole number, got {limit!r}")
+        snapshot, behind = self._snapshot(), None
+        if after is not None:
+            given = checked_ids(after)
+            if not is_one(after) or snapshot.kind not in (None, kind_of(given)):
+                raise InputError(f"after is an id of the index, of kind {snapshot.kind}, got {after!r:.60}")
+            behind = id_at(given, 0)
+        return snapshot.get(checked_ids(asked.page(snapshot, int(limit), behind, _filter(where))))
 
     def dedup(
         self,

@@ -9,6 +9,7 @@ from kinhash.codes import Codes, width_of
 from kinhash.frozen import handed_over
 from kinhash.index.checks import Allowed, check_queries, checked_k, checked_radius
 from kinhash.index.filters import Filter
+from kinhash.index.ids import Id
 from kinhash.index.results import IdArray, IdHits, RaggedIdHits, joined_offsets, joined_order
 from kinhash.index.snapshot import Run, Snapshot
 
@@ -69,6 +70,15 @@ def everything(snapshot: Snapshot, where: Filter | None) -> tuple[IdArray, Codes
         order = np.argsort(ranks(found), kind="stable")
         found, rows = found[order], rows[order]
     return found, Codes(handed_over(rows), snapshot.bits)
+
+
+def page(snapshot: Snapshot, limit: int, after: Id | None, where: Filter | None) -> list[Id]:
+    """The first `limit` ids behind `after`, in id order."""
+    found: list[Id] = []
+    for run, allowed, passed in _passing(snapshot, where):
+        if passed:
+            found += run.ids(run.following(after, limit, allowed)).tolist()
+    return sorted(found)[:limit]
 
 
 def count(snapshot: Snapshot, where: Filter | None) -> int:

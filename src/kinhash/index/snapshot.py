@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -93,6 +94,20 @@ class Run:
         alive = ~self._is_dead(hits.positions)
         kept = np.concatenate([[0], np.cumsum(alive)])
         return RaggedHits(kept[hits.offsets], hits.positions[alive], hits.distances[alive])
+
+    def following(self, after: Id | None, limit: int, allowed: Allowed | None) -> Rows:
+        """The first `limit` live positions, of those allowed, whose ids come behind `after`."""
+        first = 0 if after is None else bisect_right(range(self.rows), after, key=self._id_at)
+        if allowed is None:
+            allowed = self.alive if len(self.dead) else np.arange(first, min(self.rows, first + limit))
+        if allowed.dtype == np.bool_:
+            return np.flatnonzero(allowed[first:])[:limit] + first
+        positions = allowed[np.searchsorted(allowed, first) :][:limit]
+        return positions.astype(np.int64, copy=False)
+
+    def _id_at(self, position: int) -> Id:
+        found: Id = self.ids(np.array([position])).tolist()[0]
+        return found
 
     def _is_dead(self, positions: NDArray[np.int64]) -> NDArray[np.bool_]:
         place = np.minimum(np.searchsorted(self.dead, positions), len(self.dead) - 1)
