@@ -17,6 +17,7 @@ from realdata import find_data
 
 import kinhash as kh
 from kinhash.data.images import BrokenPictureWarning, FilePart, pixels
+from kinhash.data.pairing import UnpairedWarning
 from kinhash.errors import FormatError, InputError, NotFoundError, UnknownClassError
 
 ROWS = [
@@ -96,7 +97,8 @@ def test_pictures_in_tars_by_name_and_stem(tmp_path: Path, folder: Path) -> None
     rows = [{"image_id": "p2", "caption": "two"}, {"image_id": "deep/p0.png", "caption": "zero"}]
     path = write(tmp_path / "list.csv", rows)
     for images in (None, tmp_path, tmp_path / "pictures.tar", [tmp_path / "pictures.tar"]):
-        data = kh.dataset("manifest", path, **({} if images is None else {"images": images}))
+        with pytest.warns(UnpairedWarning, match=r"1 left out because it has no caption, deep/p1\.png"):
+            data = kh.dataset("manifest", path, **({} if images is None else {"images": images}))
         assert isinstance(data.train.images, list)
         assert all(isinstance(image, FilePart) for image in data.train.images)
         assert [pixels(image)[0, 0, 0] for image in data.train.images] == [52, 50]
@@ -104,19 +106,58 @@ def test_pictures_in_tars_by_name_and_stem(tmp_path: Path, folder: Path) -> None
 
 
 def test_a_missing_picture_is_left_for_reading_to_report(folder: Path) -> None:
-    data = kh.dataset("manifest", write(folder / "list.csv", [*ROWS, {**ROWS[0], "path": "gone.png"}]))
+    rows = [{key: row[key] for key in ("path", "label", "split")} for row in ROWS]
+    data = kh.dataset("manifest", write(folder / "list.csv", [*rows, {**rows[0], "path": "gone.png"}]))
     with pytest.warns(BrokenPictureWarning, match=r"gone\.png"):
         read = data.train.in_memory()
     assert [broken.id for broken in read.broken] == ["gone.png"]
     assert len(read) == 2
 
 
+def test_what_has_no_counterpart_is_listed_and_left_out(folder: Path) -> None:
+    rows = [
+        *ROWS[:3],
+        {**ROWS[0], "path": "b.png", "caption": "  ", "label": "cat"},
+        {**ROWS[0], "path": "gone.png"},
+        {**ROWS[0], "path": ""},
+        {**ROWS[1], "path": "empty.png", "caption": ""},
+    ]
+    Image.new("RGB", (4, 4)).save(folder / "empty.png")
+    Image.new("RGB", (4, 4)).save(folder / "loose.png")
+    path = write(folder / "list.csv", rows)
+    with pytest.warns(
+        UnpairedWarning, match=r"2 left out because there is no picture .* the first one: gone\.png"
+    ):
+        data = kh.dataset("manifest", path)
+    assert data.train.ids == ["a.png"]
+    assert data.test.ids == ["b.png"]
+    assert {(broken.id, broken.reason) for broken in data.train.broken} == {
+        ("gone.png", "there is no picture for its caption"),
+        ("row 6", "there is no picture for its caption"),
+        ("empty.png", "it has no caption"),
+        (str(folder / "loose.png"), "it has no caption"),
+    }
+
+
+def test_captions_may_be_long_and_in_any_language(folder: Path) -> None:
+    texts = ["x" * 1_000_000, "二匹の犬が草原で遊ぶ", "собака", "כלב"]
+    rows = [{"path": "a.png", "caption": text} for text in texts]
+    for name in ("long.csv", "long.jsonl"):
+        with pytest.warns(UnpairedWarning, match=r"b\.png"):
+            data = kh.dataset("manifest", write(folder / name, rows))
+        assert data.train.captions == [texts]
+
+
 @pytest.mark.parametrize(
     ("rows", "options", "message"),
     [
-        ([{**ROWS[0], "path": ""}], {}, "row 1: nothing in column 'path'"),
+        ([{"path": "", "label": "dog"}], {}, "row 1: nothing in column 'path'"),
         ([ROWS[0], {**ROWS[1], "label": ""}], {}, "row 2: nothing in column 'label'"),
-        ([{**ROWS[0], "caption": " "}], {}, "row 1: no caption"),
+        (
+            [{**ROWS[0], "path": "gone.png"}],
+            {},
+            "no row with both a picture and a caption; 1 left out because",
+        ),
         ([ROWS[0], {**ROWS[0], "label": "cow"}], {}, "row 2: a.png has label 'cow', but 'dog'"),
         ([{"what": "a.png"}], {}, "no column that names pictures"),
         (ROWS, {"label": "kind"}, "no column 'kind'"),

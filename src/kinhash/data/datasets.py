@@ -7,23 +7,27 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from kinhash.data.captioned import captioned, has_texts
 from kinhash.data.cifar import cifar100, cifar100_sample
+from kinhash.data.conceptual import conceptual_captions, is_conceptual
 from kinhash.data.embeddings import embeddings, holds_embeddings
 from kinhash.data.folders import image_folder, imagenet, tiny_imagenet
-from kinhash.data.manifests import is_manifest, manifest
+from kinhash.data.manifests import is_manifest, listed_captions, manifest
 from kinhash.data.splits import Dataset
 from kinhash.errors import InputError, NotFoundError
 
 _READERS: Mapping[str, Callable[..., Dataset]] = {
     "cifar100": cifar100,
     "cifar100-sample": cifar100_sample,
+    "captioned": captioned,
+    "conceptual-captions": conceptual_captions,
     "embeddings": embeddings,
     "folder": image_folder,
     "imagenet": imagenet,
     "manifest": manifest,
     "tiny-imagenet": tiny_imagenet,
 }
-_NEED_ROOT = ("embeddings", "folder", "manifest")
+_NEED_ROOT = ("captioned", "conceptual-captions", "embeddings", "folder", "manifest")
 
 
 def dataset(
@@ -33,11 +37,12 @@ def dataset(
 
     "cifar100", "imagenet", "tiny-imagenet": `root` is their folder or the one above; without it $KINHASH_DATA and
     the cache are searched. "cifar100-sample" comes with the package. "folder" (a folder per class), "manifest" (csv,
-    jsonl, parquet), "embeddings" (npy, parquet): your own; a path in place of the name is taken for one of these
-    three by what it holds. Options are those of the function that reads it.
+    jsonl, parquet), "embeddings" (npy, parquet), "captioned" (WebDataset tars, or a text beside every picture) and
+    "conceptual-captions" (tsv of captions and urls): your own; a path in place of the name is taken for one of these
+    by what it holds. Options are those of the function that reads it.
     """
     if name not in _READERS:
-        name, root = _kind_of(name, root), name
+        name, root = _kind_of(name, root)
     if root is None and name in _NEED_ROOT:
         raise InputError(f"data set {name!r} needs root=PATH, the file or folder to read")
     try:
@@ -48,8 +53,10 @@ def dataset(
         raise InputError(f"data set {name!r}: {error}") from error
 
 
-def _kind_of(name: str | os.PathLike[str], root: str | os.PathLike[str] | None) -> str:
-    """Which of one's own kinds of data the path `name` holds."""
+def _kind_of(
+    name: str | os.PathLike[str], root: str | os.PathLike[str] | None
+) -> tuple[str, str | os.PathLike[str]]:
+    """Which of one's own kinds of data the path `name` holds, and the file or folder to read."""
     known = f"known names are {', '.join(_READERS)}"
     if root is not None:
         raise InputError(
@@ -61,11 +68,19 @@ def _kind_of(name: str | os.PathLike[str], root: str | os.PathLike[str] | None) 
             f"there is no data set {os.fspath(name)!r}, and no file or folder of that name; {known}"
         )
     if holds_embeddings(path):
-        return "embeddings"
+        return "embeddings", path
     if path.is_dir():
-        return "folder"
+        listed = listed_captions(path)
+        if listed is not None:
+            return "manifest", listed
+        return "captioned" if has_texts(path) else "folder", path
+    if path.suffix.lower() == ".tar":
+        return "captioned", path
+    if is_conceptual(path):
+        return "conceptual-captions", path
     if is_manifest(path):
-        return "manifest"
+        return "manifest", path
     raise InputError(
-        f"{path} is neither a folder of pictures, nor a manifest (csv, tsv, jsonl, parquet), nor embeddings (npy, parquet)"
+        f"{path} is neither a folder of pictures, nor a manifest (csv, tsv, jsonl, parquet), nor embeddings (npy, "
+        "parquet), nor an uncompressed tar of pictures and texts"
     )
