@@ -20,6 +20,7 @@ _COMMANDS: dict[str, tuple[str, str]] = {
     "export": ("kinhash.cli.export", "an encoder as an ONNX file"),
     "index": ("kinhash.cli.index", "make, fill, tidy and check an index on disk"),
     "search": ("kinhash.cli.search", "the items of an index nearest to a picture, an item or a code"),
+    "serve": ("kinhash.cli.serve", "an index as a web server with a gallery page"),
     "train": ("kinhash.cli.train", "learn codes from pictures or embeddings with classes"),
 }
 
