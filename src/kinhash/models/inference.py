@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -69,19 +70,24 @@ def run(
     broken: list[Broken],
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32]]]:
     """Positions and `function(x)` of every batch; `flip` averages over each picture and its mirror image."""
-    device = next((p.device for p in module.parameters()), torch.device("cpu"))
+    device = device_of(module)
     if flip and preprocessing is None:
         raise InputError("only pictures can be flipped: this takes embeddings")
     was_training = module.training
     module.eval()
     try:
-        with _shown(progress, len(split)) as advance:
+        with shown(progress, len(split)) as advance:
             for positions, content in batches(split, preprocessing, batch, broken, workers):
                 x = content.to(device, non_blocking=True)
                 yield positions, _output(function, x, preprocessing, flip, half)
                 advance(len(positions))
     finally:
         module.train(was_training)
+
+
+def device_of(module: nn.Module) -> torch.device:
+    """Where a module's numbers are; one without any is on the CPU."""
+    return next((p.device for p in chain(module.parameters(), module.buffers())), torch.device("cpu"))
 
 
 def stacked(
@@ -116,10 +122,10 @@ def _vectors(split: Split) -> NDArray[np.float32]:
 
 
 @contextmanager
-def _shown(progress: Progress, total: int) -> Iterator[Callable[[int], None]]:
+def shown(progress: Progress, total: int, what: str = "pictures") -> Iterator[Callable[[int], None]]:
     """A function to call with the number of rows just done; it draws a bar, tells the caller, or does nothing."""
     if progress is True:
-        with bar("pictures", total) as advance:
+        with bar(what, total) as advance:
             yield advance
         return
     done = 0
