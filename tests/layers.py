@@ -31,6 +31,7 @@ LAYERS = [
     "models",
     "methods",
     "training",
+    "album",
     # faces
     "pages",
     "demo",

@@ -147,7 +147,9 @@ def _reason(error: Exception) -> str:
         )
     if isinstance(error, UnidentifiedImageError):
         return "it is in none of the formats that are read, or damaged"
-    return error.strerror or str(error) if isinstance(error, OSError) else str(error)
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    return f"it is damaged: {error}"
 
 
 @cache

@@ -1,0 +1,1 @@
+"""A folder of photos and its index, kept in step: `kh.photos`."""
