@@ -70,8 +70,6 @@ def all_features(half: Half, cache: Path | None) -> dict[str, NDArray[np.float32
     for kind in KINDS:
         place = None if cache is None else cache / f"{kind.replace(' ', '-').replace('%', 'percent')}.npy"
         found[kind] = (
-            features(half.copies(kind), place)
-            if place is None or not place.exists()
-            else features([], place)
+            features(half.copies(kind), place) if place is None or not place.exists() else features([], place)
         )
     return found

@@ -1,0 +1,1 @@
+"""Near-duplicate pictures: codes of what a picture looks like, and a second look at pairs of them."""
