@@ -12,6 +12,7 @@ __version__ = "0.1.0"
 
 # public name -> the module that defines it
 _PUBLIC = {
+    "Client": "kinhash.serving.client",
     "Codes": "kinhash.codes",
     "Dataset": "kinhash.data.splits",
     "GpuIndex": "kinhash.index.gpu",
@@ -37,6 +38,7 @@ _PUBLIC = {
 }
 
 __all__ = [
+    "Client",
     "Codes",
     "Dataset",
     "GpuIndex",
@@ -82,6 +84,7 @@ if TYPE_CHECKING:
     from kinhash.models.text import text_encoder
     from kinhash.plots import plot_curves
     from kinhash.report import Report
+    from kinhash.serving.client import Client
     from kinhash.serving.running import serve
     from kinhash.training.train import train
 

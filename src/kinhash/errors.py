@@ -45,6 +45,10 @@ class StorageError(KinhashError, OSError):
     """The disk said no: permissions, space, or a lock held by another process."""
 
 
+class ServerError(KinhashError, ConnectionError):
+    """A server that cannot be reached, is too busy, or does not let the client in."""
+
+
 class TrainingError(KinhashError, RuntimeError):
     """Training cannot start or go on."""
 

@@ -99,9 +99,9 @@ class Routes:
     async def get(self, request: Request) -> Response:
         searcher = self._searcher(request)
         asked = await self._object(request)
-        check_fields(asked, ("ids", "missing"))
+        check_fields(asked, ("ids", "skip_missing"))
         ids = read_ids(asked, searcher.served.index.ids_kind)
-        if read_flag(asked, "missing", False):
+        if read_flag(asked, "skip_missing", False):
             index = searcher.served.index
             ids = await asyncio.to_thread(lambda: [name for name in ids if name in index])
         found = await searcher.get(ids)
