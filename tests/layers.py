@@ -13,6 +13,7 @@ LAYERS = [
     "files",
     "bar",
     "codes",
+    "concatenation",
     "hyperplanes",
     "items",
     "kernels",

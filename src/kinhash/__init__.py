@@ -26,8 +26,10 @@ _PUBLIC = {
     "Taxonomy": "kinhash.meaning.taxonomy",
     "build_backbone": "kinhash.models.catalogue",
     "compare": "kinhash.comparison",
+    "concat": "kinhash.concatenation",
     "dataset": "kinhash.data.datasets",
     "evaluate": "kinhash.evaluation",
+    "gallery": "kinhash.pages.gallery",
     "load_encoder": "kinhash.models.storage",
     "plot_curves": "kinhash.plots",
     "random_hyperplanes": "kinhash.hyperplanes",
@@ -53,8 +55,10 @@ __all__ = [
     "__version__",
     "build_backbone",
     "compare",
+    "concat",
     "dataset",
     "evaluate",
+    "gallery",
     "load_encoder",
     "plot_curves",
     "random_hyperplanes",
@@ -67,6 +71,7 @@ __all__ = [
 if TYPE_CHECKING:
     from kinhash.codes import Codes
     from kinhash.comparison import compare
+    from kinhash.concatenation import concat
     from kinhash.data.datasets import dataset
     from kinhash.data.splits import Dataset, Split
     from kinhash.errors import KinhashError
@@ -81,6 +86,7 @@ if TYPE_CHECKING:
     from kinhash.models.catalogue import build_backbone
     from kinhash.models.encoder import HashEncoder
     from kinhash.models.storage import load_encoder
+    from kinhash.pages.gallery import gallery
     from kinhash.models.text import text_encoder
     from kinhash.plots import plot_curves
     from kinhash.report import Report
