@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,17 +23,26 @@ from kinhash.report import Report
 _HITS = (1, 2, 5, 10, 20)  # those up to k are the default
 
 
+class Retrievable(Protocol):
+    """What an encoder made, `kinhash.models.Encoded`: it knows how its method searches."""
+
+    @property
+    def representation(self) -> Codes | NDArray[np.float32]: ...
+    @property
+    def metric(self) -> str: ...
+
+
 def evaluate(
-    codes_or_vectors: Codes | ArrayLike,
+    codes_or_vectors: Codes | Retrievable | ArrayLike,
     labels: ArrayLike,
     *,
     semantics: Semantics | Mapping[str, Semantics] | str | None = None,
-    database: Codes | ArrayLike | None = None,
+    database: Codes | Retrievable | ArrayLike | None = None,
     database_labels: ArrayLike | None = None,
     k: int = 250,
     ties: str = "expected",
     formula: str = "corrected",
-    metric: str = "l1",
+    metric: str | None = None,
     radius: int = 2,
     hits: Sequence[int] | None = None,
     predictions: ArrayLike | None = None,
@@ -42,7 +51,8 @@ def evaluate(
 ) -> Report:
     """Rank a database by distance to every query and report how well meaning is kept.
 
-    `codes_or_vectors`: Codes, ranked by Hamming distance, or vectors (n, d), ranked by `metric` ("l1", "l2", "dot").
+    `codes_or_vectors`: Codes, ranked by Hamming distance, or vectors (n, d), ranked by `metric` ("l1", the default, "l2",
+    "dot"), or what `encode_all` gives: then codes or floats with the metric of the encoder's method.
     `labels`: a class number for every item, with `semantics` the `Semantics` of the classes or several by name, as in
     {"wup": ..., "lcs": ...}; or a target vector for every item (captions), with `semantics` "manhattan" (default) or
     "cosine". Without a `database` every item is a query against all others. `ties`: "expected", the mean over all
@@ -51,20 +61,21 @@ def evaluate(
     """
     if not isinstance(name, str):
         raise InputError(f"the name of a report is text, got {name!r}")
+    queries, own_metric = _representation(codes_or_vectors)
+    items, _ = _representation(database)
+    metric = own_metric if metric is None else metric
     options: dict[str, Any] = {"k": k, "ties": ties, "formula": formula, "metric": metric, "threads": threads}
     targets = as_array(labels, "labels")
-    binary = isinstance(codes_or_vectors, Codes)
+    binary = isinstance(queries, Codes)
     if targets.ndim == 2:
         _refuse_class_options(hits=hits, predictions=predictions)
-        scores, names = _against_targets(
-            codes_or_vectors, targets, semantics, database, database_labels, options
-        )
+        scores, names = _against_targets(queries, targets, semantics, items, database_labels, options)
     else:
         named = _named(semantics)
-        own, items, tables = _of_used_classes(labels, database_labels, named)
+        own, theirs, tables = _of_used_classes(labels, database_labels, named)
         options["hits"] = _default_hits(k) if hits is None else hits
         options["radius"] = radius if binary else None
-        scores = score_ranking(codes_or_vectors, own, database, items, similarities=tables, **options)
+        scores = score_ranking(queries, own, items, theirs, similarities=tables, **options)
         names = {key: one.name for key, one in named.items()}
     metrics = dict(scores.metrics)
     if predictions is not None:
@@ -73,13 +84,11 @@ def evaluate(
             "accuracy": accuracy(guessed, targets),
             "balanced_accuracy": balanced_accuracy(guessed, targets),
         }
-    if isinstance(codes_or_vectors, Codes):
-        metrics |= _of_bits(codes_or_vectors)
+    if isinstance(queries, Codes):
+        metrics |= _of_bits(queries)
     protocol = scores.protocol | {
         "representation": "bin" if binary else "float",
-        "bits": codes_or_vectors.bits
-        if isinstance(codes_or_vectors, Codes)
-        else np.shape(codes_or_vectors)[1],
+        "bits": queries.bits if isinstance(queries, Codes) else np.shape(queries)[1],
         "radius": radius if binary and targets.ndim == 1 else None,
         "similarity": names,
         "without_relevant": scores.without_relevant,
@@ -88,6 +97,13 @@ def evaluate(
     return Report(
         name or ("codes" if binary else "vectors"), protocol, metrics, scores.curves, scores.per_query
     )
+
+
+def _representation(things: Any) -> tuple[Any, str]:
+    """Codes or vectors, and the metric of vectors unless the caller wants another."""
+    if hasattr(things, "representation"):
+        return things.representation, things.metric
+    return things, "l1"
 
 
 def _fingerprint(labels: NDArray[Any], database_labels: ArrayLike | None) -> str:

@@ -32,13 +32,13 @@ class Targets:
     def __len__(self) -> int:
         return len(self.labels)
 
-    def soft(self, classes: int) -> Tensor:
+    def soft(self, classes: int, dtype: torch.dtype = torch.float32) -> Tensor:
         """(B, classes) shares of the classes in each sample; every row sums to 1."""
-        rows = torch.nn.functional.one_hot(self.labels, classes).float()
+        rows = torch.nn.functional.one_hot(self.labels, classes).to(dtype)
         if self.other is None or self.weight is None:
             return rows
-        share = self.weight.float().unsqueeze(1)
-        return share * rows + (1 - share) * torch.nn.functional.one_hot(self.other, classes).float()
+        share = self.weight.to(dtype).unsqueeze(1)
+        return share * rows + (1 - share) * torch.nn.functional.one_hot(self.other, classes).to(dtype)
 
     def parts(self) -> list[Tensor]:
         """What is there, in the order of the fields."""

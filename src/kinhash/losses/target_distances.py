@@ -34,7 +34,7 @@ class ClassDistances(nn.Module):
         """(B, B) in [0, 1]."""
         if targets.other is None:
             return self.distances[targets.labels[:, None], targets.labels[None, :]].fill_diagonal_(0)
-        shares = targets.soft(len(self.distances))
+        shares = targets.soft(len(self.distances), self.distances.dtype)
         with torch.autocast(shares.device.type, enabled=False):
             return (shares @ self.distances @ shares.T).clamp_(0, 1).fill_diagonal_(0)
 

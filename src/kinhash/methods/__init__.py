@@ -5,11 +5,18 @@ from __future__ import annotations
 import difflib
 
 from kinhash.errors import InputError
+from kinhash.methods.center import CENTER
 from kinhash.methods.contract import LossOptions, Method, Problem
 from kinhash.methods.kin import KIN
 
 # name -> method; a rival adds one file and one line
-METHODS: dict[str, Method] = {**KIN}
+METHODS: dict[str, Method] = {
+    **KIN,
+    # named in the paper
+    "center": CENTER,
+    # peers of today
+    # zero-shot
+}
 
 
 def find_method(name: str) -> Method:

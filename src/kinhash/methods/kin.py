@@ -22,11 +22,11 @@ from kinhash.losses import (
     VectorDistances,
     hierarchical_smoothing,
 )
-from kinhash.methods.contract import Method, Problem
+from kinhash.methods.contract import Method, Need, Objective, Problem
 from kinhash.models.network import Outputs
 
 
-class KinObjective(nn.Module):
+class KinObjective(Objective):
     """The terms that `parts` names. Without "class", a head that only reads the codes is trained as the term "head"."""
 
     class_vectors: Tensor | None
@@ -65,7 +65,7 @@ class KinObjective(nn.Module):
     def _with_vectors(self, targets: Targets) -> Targets:
         if targets.vectors is not None or self.class_vectors is None:
             return targets
-        vectors = targets.soft(len(self.class_vectors)) @ self.class_vectors
+        vectors = targets.soft(len(self.class_vectors), self.class_vectors.dtype) @ self.class_vectors
         return dataclasses.replace(targets, vectors=vectors)
 
 
@@ -84,14 +84,27 @@ def _smoothing(problem: Problem) -> Tensor | None:
     return table
 
 
+_NEEDS: dict[str, tuple[Need, ...]] = {"class": ("labels",), "sim": ("meaning",), "reg": ("meaning",)}
+_FORMULAS = {
+    "sim": "mean |D/mean(D) - Y/mean(Y)| w",
+    "kl": "a KL(z | 2 Beta - 1)",
+    "class": "b CE(W z, y)",
+    "reg": "b (1 - cos(W z, v))",
+}
+
+
 def _method(name: str, about: str) -> Method:
     parts = frozenset(name.split("-"))
+    needs = {need for part in parts for need in _NEEDS.get(part, ())}
     return Method(
         about,
         lambda problem: KinObjective(problem, parts),
+        paper="Arponen & Bishop",
+        year=2020,
+        formula=" + ".join(_FORMULAS[part] for part in name.split("-")),
         shapes_by_class="class" in parts,
         regresses="reg" in parts,
-        needs=frozenset({"labels"} if "class" in parts else ()),
+        needs=frozenset(needs),
     )
 
 

@@ -6,14 +6,16 @@ import copy
 import os
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal, overload
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
+from kinhash.arrays import finite_rows
 from kinhash.codes import Codes
 from kinhash.data.anything import as_split
 from kinhash.data.images import Broken, BrokenPictureWarning, told
@@ -23,28 +25,48 @@ from kinhash.errors import InputError
 from kinhash.meaning.semantics import Semantics
 from kinhash.models.backbone import Backbone
 from kinhash.models.catalogue import Chain, build_backbone
-from kinhash.models.inference import Progress, run, stacked
+from kinhash.models.inference import Progress, device_of, run, stacked
 from kinhash.models.network import HashNetwork
+from kinhash.models.retrieval import Retrieval, Retrieves
 
 Floats = NDArray[np.float32]
 
 
 @dataclass(frozen=True, eq=False)
 class Encoded:
-    """Codes with the rows they belong to: `positions` in the input, `ids`, and what could not be read."""
+    """Codes with the rows they belong to: `positions` in the input, `ids`, and what could not be read.
 
-    codes: Codes
-    floats: Floats  # (n, bits) in [-1, 1], the outputs whose signs are the codes
+    `kh.evaluate` takes it as it is, and ranks as the method of the encoder wants.
+    """
+
+    floats: Floats  # (n, width), the outputs whose signs are the codes
     positions: NDArray[np.int64]
     ids: list[str]
     broken: list[Broken]
+    retrieval: Retrieval = field(default_factory=Retrieval)
+
+    @cached_property
+    def codes(self) -> Codes:
+        """The signs; an error where the method makes no codes."""
+        self.retrieval.check_codes()
+        return Codes.from_logits(self.floats)
+
+    @property
+    def representation(self) -> Codes | Floats:
+        """What the method retrieves with: codes where it makes any, else floats."""
+        return self.floats if self.retrieval.retrieves == "floats" else self.codes
+
+    @property
+    def metric(self) -> str:
+        """How floats are compared: "l1", "l2" or "dot"."""
+        return self.retrieval.distance
 
 
 class HashEncoder:
     """A `HashNetwork` with its preprocessing, the names of its classes, and cards that say what it was trained for.
 
     `semantics` (a `Semantics` or its card) and `training` (a dictionary for json) travel with the encoder and change
-    nothing in what it computes.
+    nothing in what it computes. `retrieval` says what it retrieves with: codes, floats or both, and by which metric.
     """
 
     def __init__(
@@ -55,6 +77,7 @@ class HashEncoder:
         classes: Sequence[str] = (),
         semantics: Semantics | Mapping[str, Any] | None = None,
         training: Mapping[str, Any] | None = None,
+        retrieval: Retrieval | None = None,
     ) -> None:
         if classes and network.classes not in (0, len(classes)):
             raise InputError(
@@ -67,10 +90,33 @@ class HashEncoder:
         self.classes = tuple(classes)
         self.semantics_card: dict[str, Any] | None = _card(semantics)
         self.training_card: dict[str, Any] = dict(training or {})
+        self.retrieval = retrieval or Retrieval()
 
     @property
     def bits(self) -> int:
+        """Of the codes; an error where the method makes none."""
+        self.retrieval.check_codes()
         return self.network.bits
+
+    @property
+    def width(self) -> int:
+        """How many floats there are of every item."""
+        return self.network.width
+
+    @property
+    def method(self) -> str:
+        """The method that it was trained by, as `kinhash methods` lists it; "" where that is not known."""
+        return self.retrieval.method
+
+    @property
+    def retrieves(self) -> Retrieves:
+        """What the method retrieves with: "codes", "floats" or "both"."""
+        return self.retrieval.retrieves
+
+    @property
+    def metric(self) -> str:
+        """How floats are compared, for `kh.evaluate`: "l1", "l2", or "dot" of unit vectors."""
+        return self.retrieval.distance
 
     @property
     def takes(self) -> Literal["pictures", "embeddings"]:
@@ -78,7 +124,7 @@ class HashEncoder:
 
     @property
     def device(self) -> torch.device:
-        return next(self.network.parameters()).device
+        return device_of(self.network)
 
     @property
     def semantics(self) -> Semantics | None:
@@ -92,18 +138,21 @@ class HashEncoder:
 
     def __repr__(self) -> str:
         name = self.network.backbone.name
-        return f"HashEncoder({self.takes} -> {name} -> {self.bits} bits, {len(self.classes)} classes)"
+        made = f"{self.width} floats" if self.retrieves == "floats" else f"{self.bits} bits"
+        return f"HashEncoder({self.takes} -> {name} -> {made}, {len(self.classes)} classes)"
 
     @overload
     def encode(self, things: Any, *, floats: Literal[False] = False, **options: Any) -> Codes: ...
     @overload
     def encode(self, things: Any, *, floats: Literal[True], **options: Any) -> Floats: ...
     def encode(self, things: Any, *, floats: bool = False, **options: Any) -> Codes | Floats:
-        """The codes of `things`, or with `floats` the numbers in [-1, 1] whose signs they are.
+        """The codes of `things`, or with `floats` the numbers whose signs they are (float methods have these alone).
 
         `things`: a path, a folder, a PIL image, pixels, embeddings, a list of them, or a `Split`. Options are those
         of `encode_all`, which also says which pictures could not be read: here they are left out with a warning.
         """
+        if not floats:
+            self.retrieval.check_codes()  # before the work
         encoded = self.encode_all(things, **options)
         if encoded.broken:
             warnings.warn(told(encoded.broken), BrokenPictureWarning, stacklevel=2)
@@ -126,9 +175,18 @@ class HashEncoder:
         """
         split, broken = as_split(things), list[Broken]()
         parts = list(self._run(split, self._z, broken, batch, flip, half, workers, progress))
-        positions, floats = stacked(parts, self.bits)
-        ids = [split.ids[i] for i in positions]
-        return Encoded(Codes.from_logits(floats), floats, positions, ids, broken)
+        positions, floats = stacked(parts, self.width)
+        return Encoded(floats, positions, [split.ids[i] for i in positions], broken, self.retrieval)
+
+    @torch.inference_mode()
+    def encode_classes(self, vectors: ArrayLike) -> Floats:
+        """(C, width) floats of classes that are known by a vector each alone, to be compared with floats of items.
+
+        For methods that learned from such vectors; `kinhash methods` says which.
+        """
+        rows = torch.from_numpy(finite_rows(vectors, "the vectors of classes", np.float32)).to(self.device)
+        made: Floats = self.network.class_floats(rows).cpu().numpy()
+        return made
 
     def predict(self, things: Any, *, batch: int = 256, flip: bool = False, half: bool = False) -> Floats:
         """(n, classes) probabilities of the classes. Broken pictures are left out with a warning."""
@@ -148,10 +206,15 @@ class HashEncoder:
             card.pop(key)
         own = copy.deepcopy(self.network)
         network = HashNetwork(Chain(first, own.backbone), frozen=True, **card)
-        network.hash, network.classifier, network.regressor = own.hash, own.classifier, own.regressor
+        for name in ("hash", "classifier", "regressor", "coder", "class_coder"):
+            setattr(network, name, getattr(own, name))
         network.to(self.device)
         return HashEncoder(
-            network, classes=self.classes, semantics=self.semantics_card, training=self.training_card
+            network,
+            classes=self.classes,
+            semantics=self.semantics_card,
+            training=self.training_card,
+            retrieval=self.retrieval,
         )
 
     def save(self, folder: str | os.PathLike[str]) -> None:
@@ -192,7 +255,7 @@ class HashEncoder:
 
     def _z(self, x: Tensor) -> Tensor:
         self._check_width(x)
-        return self.network(x).z
+        return self.network.floats(x)
 
     def _posterior(self, x: Tensor) -> Tensor:
         self._check_width(x)

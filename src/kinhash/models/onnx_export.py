@@ -28,9 +28,10 @@ _EXAMPLES = 2  # a batch of one would be taken for a constant
 
 
 class Exportable(nn.Module):
-    """uint8 (n, S, S, 3), or float32 (n, d) embeddings -> `floats` (n, bits) and `codes` uint8 (n, ceil(bits / 8)).
+    """uint8 (n, S, S, 3), or float32 (n, d) embeddings -> `floats` (n, width) and `codes` uint8 (n, ceil(bits / 8)).
 
-    The codes are the bytes of `Codes.to_bytes`: bit j of a code is bit j % 8 of byte j // 8.
+    The codes are the bytes of `Codes.to_bytes`: bit j of a code is bit j % 8 of byte j // 8. Methods without codes
+    give floats alone.
     """
 
     scale: Tensor
@@ -41,17 +42,19 @@ class Exportable(nn.Module):
         super().__init__()
         self.network = copy.deepcopy(encoder.network).to("cpu").eval()
         self.pictures = encoder.preprocessing is not None
-        self.bits = encoder.bits
+        self.bits = encoder.network.bits
         if encoder.preprocessing is not None:
             scale, shift = scale_and_shift(encoder.preprocessing, "cpu")
             self.register_buffer("scale", scale.view(1, 3, 1, 1))
             self.register_buffer("shift", shift.view(1, 3, 1, 1))
         self.register_buffer("powers", 2.0 ** torch.arange(8))
 
-    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(self, x: Tensor) -> tuple[Tensor, ...]:
         if self.pictures:
             x = x.permute(0, 3, 1, 2).float() * self.scale + self.shift
-        z = self.network.hash(self.network.backbone(x))
+        z = self.network.floats(x)
+        if not self.bits:
+            return (z,)
         ones = nn.functional.pad((z >= 0).float(), (0, -self.bits % 8))
         return z, (ones.view(-1, ones.shape[1] // 8, 8) * self.powers).sum(2).to(torch.uint8)
 
@@ -75,7 +78,7 @@ def export_onnx(encoder: HashEncoder, path: str | os.PathLike[str]) -> Path:
                 dynamo=True,
                 opset_version=OPSET,
                 input_names=[name],
-                output_names=["floats", "codes"],
+                output_names=["floats", "codes"] if encoder.network.bits else ["floats"],
                 dynamic_shapes=({0: torch.export.Dim("n", min=1)},),
             )
         except torch.onnx.errors.OnnxExporterError as error:
@@ -118,6 +121,6 @@ def _example(encoder: HashEncoder) -> tuple[str, Tensor]:
 def _properties(encoder: HashEncoder) -> dict[str, str]:
     """What a program needs to know besides the graph; all of it is text."""
     shape: dict[str, Any] = {} if encoder.preprocessing is None else encoder.preprocessing.card()
-    known = {"bits": encoder.bits, "classes": list(encoder.classes)}
+    known = {"bits": encoder.network.bits, "classes": list(encoder.classes)}
     known |= {key: shape[key] for key in ("size", "zoom") if key in shape}
     return {f"kinhash.{key}": json.dumps(value) for key, value in known.items()}

@@ -19,6 +19,7 @@ from kinhash.models.catalogue import from_card
 from kinhash.models.device import chosen_device
 from kinhash.models.encoder import HashEncoder
 from kinhash.models.network import HashNetwork
+from kinhash.models.retrieval import Retrieval
 
 CARD = "encoder.json"
 FORMAT, VERSION = "kinhash-encoder", 1
@@ -43,6 +44,7 @@ def save_encoder(encoder: HashEncoder, folder: str | os.PathLike[str]) -> None:
         "classes": list(encoder.classes),
         "semantics": encoder.semantics_card,
         "training": encoder.training_card,
+        "retrieval": encoder.retrieval.card(),
     }
     try:
         text = json.dumps(card, indent=1, allow_nan=False) + "\n"
@@ -76,17 +78,20 @@ def load_encoder(
         cards = {key: card[key] for key in ("semantics", "training")}
         classes = [str(name) for name in card["classes"]]
         preprocessing = None if shape is None else Preprocessing.from_card(shape)
+        retrieval = Retrieval.from_card(card.get("retrieval"))
     except KinhashError as error:
         raise FormatError(f"{path / CARD}: {error}") from error
     except (KeyError, TypeError, ValueError) as error:
         raise FormatError(f"{path / CARD} is damaged: {error!r}") from error
+    if bits is not None:
+        retrieval.check_codes()
     if bits is not None and network.bits != bits:
         raise InputError(f"the encoder in {path} makes codes of {network.bits} bits, not {bits}")
     try:
         network.load_state_dict(tensors)
     except RuntimeError as error:
         raise FormatError(f"the weights in {path} belong to another network: {error}") from error
-    encoder = HashEncoder(network, preprocessing=preprocessing, classes=classes, **cards)
+    encoder = HashEncoder(network, preprocessing=preprocessing, classes=classes, retrieval=retrieval, **cards)
     return encoder.to(chosen_device(device))
 
 

@@ -13,6 +13,7 @@ from torch import nn
 
 from kinhash.errors import TrainingError
 from kinhash.feeding.loader import DeviceLoader
+from kinhash.methods.contract import Objective
 from kinhash.models.network import HashNetwork
 from kinhash.training import checkpoints
 from kinhash.training.distributed import Place, wait_for_all, wrapped
@@ -56,6 +57,11 @@ class Outcome:
             "seconds": {"train": round(self.seconds, 3)},
             "samples": self.samples,
         }
+
+
+def untrained(network: HashNetwork) -> Outcome:
+    """Of a method that trains nothing."""
+    return Outcome(network.eval(), {}, 0, 0.0, 0)
 
 
 class Run:
@@ -119,6 +125,8 @@ class Run:
     def _one_epoch(self, one: Step, act: Act, bar: TrainingBar) -> None:
         started = time.monotonic()
         one.begin()
+        if isinstance(self.trainee.objective, Objective):
+            self.trainee.objective.begin_epoch(self.epoch, self.recipe.epochs)
         rate = 0.0
         for inputs, targets in self.loader.epoch(self.epoch):
             rate = self._rate()

@@ -13,6 +13,7 @@ from kinhash.arrays import checked_choice
 from kinhash.data.augment import Augmentation
 from kinhash.errors import InputError
 from kinhash.methods.contract import LossOptions
+from kinhash.models.hash_layer import Activation
 from kinhash.training.schedule import Schedule
 
 Kind = Literal["vectors", "small", "large"]  # embeddings; pictures up to 64 pixels; larger pictures
@@ -44,9 +45,11 @@ class Recipe(LossOptions):
     epochs: int = 100
     batch: int = 512
     # network
-    activation: Literal["tanh", "softsign", "straight-through"] = "tanh"
+    activation: Activation = "tanh"
     frozen: bool = False  # train on features of the backbone, computed once
-    head: Literal["mlp", "none"] = "mlp"  # what stands between frozen features and the hash layer
+    head: Literal["mlp", "none"] = (
+        "mlp"  # what stands between embeddings (or frozen features) and the hash layer
+    )
     hidden: int = 1024  # width of the hidden layer between embeddings and codes
     dropout: float = 0.0  # behind that layer
     # data

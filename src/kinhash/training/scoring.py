@@ -29,18 +29,18 @@ def check_test(test: Split | None, split: Split) -> None:
 def measured(
     encoder: HashEncoder, test: Split | None, semantics: Semantics | None, recipe: Recipe
 ) -> dict[str, Any]:
-    """Protocol and metrics of the codes of `test` against each other; nothing where nothing is to be measured."""
+    """Protocol and metrics of `test` against itself, by what the method retrieves with; nothing without semantics."""
     if test is None or semantics is None or test.labels is None:
         return {}
     flip = recipe.flip_average and encoder.takes == "pictures"
     encoded = encoder.encode_all(test, flip=flip)
     labels = test.labels[encoded.positions]
     report = evaluate(
-        encoded.codes,
+        encoded,
         labels,
         semantics=semantics,
         k=min(_K, len(labels) - 1),
-        predictions=encoder.predict(test, flip=flip).argmax(1),
+        predictions=encoder.predict(test, flip=flip).argmax(1) if encoder.network.classifier else None,
         name="test",
     ).to_dict()
     return {"protocol": report["protocol"], "metrics": report["metrics"]}

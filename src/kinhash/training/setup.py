@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import zlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -19,8 +20,11 @@ from kinhash.methods import Method, Problem
 from kinhash.models.backbone import Backbone
 from kinhash.models.catalogue import build_backbone, is_pretrained
 from kinhash.models.network import HashNetwork
+from kinhash.models.retrieval import no_codes
+from kinhash.training.needs import check_needs
 from kinhash.training.recipes import SMALL, Kind, Recipe, derive
 
+DEFAULT_BITS = 64
 _WIDEST = 128  # dimensions of class vectors to regress to
 
 
@@ -52,21 +56,22 @@ def aligned(semantics: Semantics | None, split: Split) -> Semantics | None:
 
 
 def check_data(
-    split: Split, semantics: Semantics | None, target_vectors: ArrayLike | None, method: Method
-) -> NDArray[np.float32] | None:
-    """Refuse what nothing can be learned from; returns the checked target vectors."""
+    split: Split,
+    semantics: Semantics | None,
+    target_vectors: ArrayLike | None,
+    class_vectors: ArrayLike | None,
+    method: Method,
+    name: str,
+) -> tuple[NDArray[np.float32] | None, NDArray[np.float32] | None]:
+    """Refuse what nothing can be learned from; returns the checked target and class vectors."""
     if not isinstance(split, Split):
         raise InputError(f"train takes a split, such as data.train; got {type(split).__name__}")
-    if target_vectors is None or semantics is not None or "labels" in method.needs:
+    targets = _rows(target_vectors, "target_vectors", len(split), "rows")
+    if semantics is not None or "labels" in method.needs or (targets is None and method.needs - {"features"}):
         split.targets()  # its errors say what is missing
-    if target_vectors is None and semantics is None:
-        raise InputError("labels alone have no meaning: pass semantics=kh.semantics(...), or target_vectors")
-    if target_vectors is None:
-        return None
-    vectors = finite_rows(target_vectors, "target_vectors", np.float32)
-    if len(vectors) != len(split):
-        raise InputError(f"{len(split)} rows need as many target_vectors, got {len(vectors)}")
-    return vectors
+    own = _rows(class_vectors, "class_vectors", len(split.classes), "classes")
+    check_needs(name, method, semantics, targets=targets is not None, vectors=own is not None)
+    return targets, own
 
 
 def problem_for(
@@ -76,26 +81,45 @@ def problem_for(
     split: Split,
     semantics: Semantics | None,
     target_vectors: NDArray[np.float32] | None,
+    class_vectors: NDArray[np.float32] | None,
+    parameters: Mapping[str, Any],
     seed: int,
 ) -> Problem:
-    """What the method is asked to learn."""
+    """What the method is asked to learn; refused where the method says that it cannot."""
     distances = None if semantics is None else torch.tensor(semantics.distance, dtype=torch.float32)
-    own = class_vectors(semantics) if method.regresses and target_vectors is None and semantics else None
+    own = None
+    if (method.regresses and target_vectors is None) or "vectors" in method.needs:
+        own = None if class_vectors is None else torch.from_numpy(class_vectors)
+        own = vectors_of(semantics) if own is None and semantics is not None else own
     width = 0 if own is None else own.shape[1]
     if method.regresses and target_vectors is not None:
         width = target_vectors.shape[1]
-    return Problem(
+    classes = 0 if split.labels is None else len(split.classes)
+    problem = Problem(
         bits=bits,
         options=recipe,
-        classes=0 if split.labels is None else len(split.classes),
+        classes=classes,
         distances=distances,
         target_width=width,
         class_vectors=own,
         seed=seed,
+        parameters=parameters,
+        counts=torch.bincount(torch.as_tensor(split.labels), minlength=classes) if classes else None,
     )
+    if method.check is not None:
+        method.check(problem)
+    return problem
 
 
-def class_vectors(semantics: Semantics) -> torch.Tensor:
+def sized(problem: Problem, method: Method, backbone: Backbone, recipe: Recipe) -> Problem:
+    """The problem, now that what stands before the hash layer is there."""
+    inputs = int(backbone.options["inputs"]) if backbone.preprocessing is None else 0
+    problem = dataclasses.replace(problem, inputs=inputs)
+    width = problem.bits if method.width is None else method.width(problem)
+    return dataclasses.replace(problem, width=backbone.width if recipe.activation == "features" else width)
+
+
+def vectors_of(semantics: Semantics) -> torch.Tensor:
     """(C, D) vectors whose inner products come as near to the similarities as `D <= 128` allows."""
     S = 1 - (semantics.distance + semantics.distance.T) / 2
     np.fill_diagonal(S, 1.0)
@@ -140,15 +164,33 @@ def network_for(backbone: Backbone, method: Method, problem: Problem, recipe: Re
     return HashNetwork(
         backbone,
         problem.bits,
-        problem.classes,
+        0 if method.build is None else problem.classes,  # an untrained head would predict at random
         activation=recipe.activation,
         detach_head=not method.shapes_by_class,
-        regression=problem.target_width,
+        regression=problem.target_width if method.regresses else 0,
+        width=problem.width,
+        reading=method.reading,
+        unit=method.metric == "cosine",
     )
 
 
-def checked_bits(bits: int) -> int:
-    """A code length."""
+def _rows(values: ArrayLike | None, name: str, count: int, what: str) -> NDArray[np.float32] | None:
+    if values is None:
+        return None
+    rows = finite_rows(values, name, np.float32)
+    if len(rows) != count:
+        raise InputError(f"{count} {what} need as many {name}, got {len(rows)}")
+    return rows
+
+
+def checked_bits(bits: int | None, method: Method, name: str) -> int:
+    """A code length, 64 by default; 0 for a method that makes no codes, and must not be asked for any."""
+    if method.retrieves == "floats":
+        if bits is not None:
+            raise InputError(f"{no_codes(name)}; leave bits={bits} out")
+        return 0
+    if bits is None:
+        return DEFAULT_BITS
     if not is_whole(bits) or not 1 <= bits <= 4096:
         raise InputError(f"bits is a whole number from 1 to 4096 (16 to 256 are usual), got {bits!r}")
     return int(bits)
@@ -164,6 +206,9 @@ def run_config(
     *,
     bits: int,
     seed: int,
+    targets: bool,
+    parameters: Mapping[str, Any],
+    class_vectors: NDArray[np.float32] | None,
 ) -> dict[str, Any]:
     """Everything that must be equal for a run to be the same run."""
     return {
@@ -172,9 +217,11 @@ def run_config(
         "backbone": backbone.card(),
         "recipe": name,
         "seed": seed,
-        "semantics": semantics.name if semantics else "target vectors",
+        "semantics": semantics.name if semantics else "target vectors" if targets else None,
         "samples": len(split),
         "classes": list(split.classes),
+        **({} if class_vectors is None else {"class_vectors_crc32": zlib.crc32(class_vectors.tobytes())}),
+        **parameters,
         **dataclasses.asdict(recipe),
     }
 

@@ -27,7 +27,12 @@ class Trainee(nn.Module):
     def forward(self, inputs: Tensor, targets: Targets) -> Tensor:
         """(T,) weighted terms."""
         outputs = self.network(inputs)
-        joint = Outputs(gather(outputs.z.float()), _gathered(outputs.logits), _gathered(outputs.regression))
+        joint = Outputs(
+            gather(outputs.z.float()),
+            _gathered(outputs.logits),
+            _gathered(outputs.regression),
+            _gathered(inputs) if inputs.ndim == 2 else None,
+        )
         terms = self.objective(joint, gather_targets(targets))
         self.names = tuple(terms)
         return torch.stack(list(terms.values()))

@@ -15,11 +15,14 @@ from kinhash.meaning.semantics import Semantics
 from kinhash.methods import find_method
 from kinhash.models.backbone import Backbone
 from kinhash.models.encoder import HashEncoder
+from kinhash.models.retrieval import Retrieval
 from kinhash.training import recipes, setup
 from kinhash.training.distributed import Place, joined, placed
 from kinhash.training.features import feature_split
+from kinhash.training.fitting import fit_coders
 from kinhash.training.graphs import Accelerate
-from kinhash.training.loop import Conduct, Outcome, Run
+from kinhash.training.loop import Conduct, Outcome, Run, untrained
+from kinhash.training.needs import check_features
 from kinhash.training.runfolder import RunFolder
 from kinhash.training.scoring import check_test, measured
 from kinhash.training.step import Trainee
@@ -29,7 +32,7 @@ def train(
     split: Split,
     *,
     semantics: Semantics | None,
-    bits: int = 64,
+    bits: int | None = None,
     backbone: str | Backbone | None = None,
     method: str = "sim-kl-class",
     epochs: int | None = None,
@@ -41,6 +44,7 @@ def train(
     progress: bool = True,
     test: Split | None = None,
     target_vectors: ArrayLike | None = None,
+    class_vectors: ArrayLike | None = None,
     accelerate: Accelerate = "auto",
     checkpoint_every: int | None = None,
     stop_after: int | None = None,
@@ -48,12 +52,15 @@ def train(
     processes: bool = False,
     **overrides: Any,
 ) -> HashEncoder:
-    """Learn codes of `bits` bits whose Hamming distances follow the semantics of the labels.
+    """Learn codes of `bits` bits (64) whose Hamming distances follow the semantics of the labels.
 
     One dial, `bits`: all else is derived from the data (`training.recipes`) and can be changed by name, e.g.
     `train(..., lr=0.05, batch=256, kl_weight=0.01)`. `backbone` is a name for `build_backbone`; pretrained ones stay
-    frozen unless `frozen=False`. `target_vectors` (n, D), caption embeddings for example, take the place of
-    labels: distances between them are followed, or they are what "reg" methods predict.
+    frozen unless `frozen=False`. `method` is a line of `kinhash.methods.METHODS`, which says what it retrieves with and
+    which parameters of its own can be changed by name. `target_vectors` (n, D), caption embeddings for example, take
+    the place of labels: distances between them are followed, or they are what "reg" methods predict. `class_vectors`
+    (C, D), word vectors for example, are for methods that learn vectors of classes; by default they are made of the
+    semantics.
 
     `out` names the folder of the run: config.json, log.jsonl, checkpoints, and in the end metrics.json, curves.png
     and encoder/. `resume` goes on from its newest checkpoint, on one CPU bit for bit as if never interrupted;
@@ -62,14 +69,19 @@ def train(
     torchrun, all processes train one encoder, and the losses see the pairs of all of them.
     """
     chosen = find_method(method)
-    vectors = setup.check_data(split, semantics, target_vectors, chosen)
+    vectors, of_classes = setup.check_data(split, semantics, target_vectors, class_vectors, chosen, method)
     check_test(test, split)
-    bits = setup.checked_bits(bits)
+    bits = setup.checked_bits(bits, chosen, method)
+    own, overrides = chosen.split_options(method, overrides)
     semantics = setup.aligned(semantics, split)
     name = backbone or recipes.default_backbone(recipe, setup.kind_of(split))
     if epochs is not None:
         overrides["epochs"] = epochs
-    options = setup.derived(recipe, split, name, overrides, captions=vectors is not None)
+    wanted = {**chosen.recipe, **overrides}
+    options = setup.derived(recipe, split, name, wanted, captions=vectors is not None)
+    if backbone is None and setup.kind_of(split) == "vectors":
+        name = options.head
+    problem = setup.problem_for(chosen, options, bits, split, semantics, vectors, of_classes, own, seed)
     with (
         joined(device) as place,
         torch.random.fork_rng([place.device] if place.device.type == "cuda" else []),
@@ -84,20 +96,41 @@ def train(
             )
             vectors = None if vectors is None else vectors[rows]
             top = setup.chosen_backbone(options.head, data, options)
-        problem = setup.problem_for(chosen, options, bits, data, semantics, vectors, seed)
-        config = setup.run_config(options, recipe, method, base, split, semantics, bits=bits, seed=seed)
-        conduct = Conduct(accelerate, progress, checkpoint_every, stop_after)
-        loader = _loader(data, options, top, place, vectors, seed, workers, processes)
-        try:
-            trainee = Trainee(setup.network_for(top, chosen, problem, options), chosen.build(problem))
-            placed(trainee, place.device)
-            run = Run(trainee, loader, options, folder, config, place, conduct)
-            if resume:
-                run.resume()
-            outcome = run.fit()
-        finally:
-            loader.close()
-        encoder = _encoder(outcome, split, semantics, config)
+        check_features(method, chosen, embeddings=top.preprocessing is None, top=top)
+        problem = setup.sized(problem, chosen, top, options)
+        config = setup.run_config(
+            options,
+            recipe,
+            method,
+            base,
+            split,
+            semantics,
+            bits=bits,
+            seed=seed,
+            targets=vectors is not None,
+            parameters=own,
+            class_vectors=of_classes,
+        )
+        network = setup.network_for(top, chosen, problem, options)
+        objective = None if chosen.build is None else chosen.build(problem)
+        if objective is None:
+            folder.begin(config, 0)
+            placed(network, place.device)
+            outcome = untrained(network)
+        else:
+            conduct = Conduct(accelerate, progress, checkpoint_every, stop_after)
+            loader = _loader(data, options, top, place, vectors, seed, workers, processes)
+            try:
+                trainee = Trainee(network, objective)
+                placed(trainee, place.device)
+                run = Run(trainee, loader, options, folder, config, place, conduct)
+                if resume:
+                    run.resume()
+                outcome = run.fit()
+            finally:
+                loader.close()
+        fit_coders(chosen, outcome.network, objective, problem, data)
+        encoder = _encoder(outcome, split, semantics, config, chosen.retrieval(method))
         if options.frozen:
             encoder = encoder.after(base)
     if place.first:  # the others need not wait for what one can do alone
@@ -138,11 +171,16 @@ def _loader(
 
 
 def _encoder(
-    outcome: Outcome, split: Split, semantics: Semantics | None, config: dict[str, Any]
+    outcome: Outcome,
+    split: Split,
+    semantics: Semantics | None,
+    config: dict[str, Any],
+    retrieval: Retrieval,
 ) -> HashEncoder:
     return HashEncoder(
         outcome.network,
         classes=split.classes if split.labels is not None else (),
         semantics=semantics,
         training={key: value for key, value in config.items() if key != "classes"},
+        retrieval=retrieval,
     )

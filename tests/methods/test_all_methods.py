@@ -1,0 +1,167 @@
+"""What holds for every line of METHODS, whoever wrote it."""
+
+from __future__ import annotations
+
+import functools
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from losses.watch import SYNCHRONISING, Watch
+from methods import cases
+from torch import Tensor
+from training import toy
+
+import kinhash as kh
+from kinhash.codes import Codes
+from kinhash.data.splits import Split
+from kinhash.errors import InputError
+from kinhash.methods import METHODS
+from kinhash.methods.contract import Objective
+from kinhash.training.recipes import Recipe
+
+TRAINED = [name for name, method in METHODS.items() if method.build is not None]
+FLOATS = [name for name, method in METHODS.items() if method.retrieves == "floats"]
+
+
+def run(name: str, bits: int = 16, split: Split | None = None, **options: Any) -> kh.HashEncoder:
+    """A short training of the method, by default on eight classes in a row."""
+    return toy.run(split, method=name, **{"bits": None if name in FLOATS else bits, **options})
+
+
+@functools.cache
+def trained(name: str, bits: int = 16) -> kh.HashEncoder:
+    """Trained once for all tests that only look."""
+    return run(name, bits, epochs=2)
+
+
+def map_of(encoder: kh.HashEncoder, split: Split) -> float:
+    """Mean average precision by what the method retrieves with."""
+    return kh.evaluate(encoder.encode_all(split), split.targets(), k=10)["map_full"]
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_the_line_of_the_table_is_complete(name: str) -> None:
+    method = METHODS[name]
+    assert method.about
+    assert method.paper
+    assert 1990 < method.year < 2030
+    assert 0 < len(method.formula) <= 90
+    assert not method.parameters.keys() & Recipe().__dict__.keys()
+    Recipe().with_options(method.recipe)
+    assert method.build or method.fit
+
+
+@pytest.mark.parametrize("bits", [16, 128])
+@pytest.mark.parametrize("name", METHODS)
+def test_shapes(name: str, bits: int) -> None:
+    unseen, encoder = toy.vectors(40, seed=1), trained(name, bits)
+    made = encoder.encode_all(unseen)
+    assert made.floats.shape == (40, encoder.width)
+    assert np.isfinite(made.floats).all()
+    assert (encoder.method, encoder.retrieves) == (name, METHODS[name].retrieves)
+    if name in TRAINED:
+        assert encoder.predict(unseen).shape == (40, 8)
+    if encoder.metric == "dot":
+        np.testing.assert_allclose(np.linalg.norm(made.floats, axis=1), 1, rtol=1e-4)
+    if name in FLOATS:
+        with pytest.raises(InputError, match=f"{name} retrieves with floats"):
+            encoder.encode(unseen)
+        with pytest.raises(InputError, match="makes no codes"):
+            toy.run(method=name, bits=bits)
+        return
+    assert (encoder.bits, encoder.width) == (bits, bits)
+    assert encoder.encode(unseen) == Codes.from_logits(made.floats)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_seed_decides_everything(name: str) -> None:
+    first, again = trained(name), run(name, epochs=2)
+    assert toy.same(first, again)
+    one, two = (e.encode(toy.vectors(20), floats=True) for e in (first, again))
+    np.testing.assert_array_equal(one, two)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_what_is_loaded_is_what_was_saved(name: str, tmp_path: Path) -> None:
+    encoder = trained(name)
+    encoder.save(tmp_path)
+    loaded = kh.load_encoder(tmp_path, device="cpu")
+    rows = toy.vectors(20, seed=2)
+    np.testing.assert_array_equal(encoder.encode(rows, floats=True), loaded.encode(rows, floats=True))
+    assert (loaded.retrieval, repr(loaded)) == (encoder.retrieval, repr(encoder))
+    assert sorted(path.suffix for path in tmp_path.iterdir()) == [".json", ".safetensors"]
+    if name in FLOATS:
+        with pytest.raises(InputError, match="makes no codes"):
+            kh.load_encoder(tmp_path, bits=16)
+
+
+@pytest.mark.parametrize("name", TRAINED)
+def test_gradients_are_those_of_finite_differences(name: str) -> None:
+    objective, targets = cases.objective(name), cases.targets()
+    outputs = cases.outputs(cases.problem(name).width)
+
+    def total(z: Tensor, logits: Tensor, regression: Tensor) -> Tensor:
+        torch.manual_seed(0)  # draws
+        kept = {key: value.clone() for key, value in objective.named_buffers()}
+        terms = objective(outputs._replace(z=z, logits=logits, regression=regression), targets)
+        for key, value in objective.named_buffers():
+            value.copy_(kept[key])
+        return torch.stack(list(terms.values())).sum()
+
+    if name in NOT_SMOOTH:
+        pytest.skip(NOT_SMOOTH[name])
+    assert torch.autograd.gradcheck(total, (outputs.z, outputs.logits, outputs.regression))
+
+
+# methods whose gradient is not that of their value, on purpose; their own tests say what it is
+NOT_SMOOTH: dict[str, str] = {}
+
+
+@pytest.mark.parametrize("name", TRAINED)
+def test_no_objective_waits_for_the_device(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def one_hot(labels: Tensor, classes: int) -> Tensor:
+        """torch's own looks at its input on a CPU, and only there."""
+        return (labels[:, None] == torch.arange(classes)).long()
+
+    monkeypatch.setattr(torch.nn.functional, "one_hot", one_hot)
+    objective = cases.objective(name)
+    outputs = cases.outputs(cases.problem(name).width)
+    mixes = Recipe().with_options(METHODS[name].recipe)
+    targets = cases.targets(mixed=mixes.mixup > 0 or mixes.cutmix > 0)
+    objective(outputs, targets)  # tables are made once
+    with Watch() as watch:
+        torch.stack(list(objective(outputs, targets).values())).sum().backward()
+    assert not watch.names & SYNCHRONISING
+    if isinstance(objective, Objective):
+        tensors = [*objective.parameters(), *objective.buffers()]
+        before = [tensor.data_ptr() for tensor in tensors]
+        objective.begin_epoch(1, 4)
+        assert before == [tensor.data_ptr() for tensor in tensors]  # where a captured graph looks for them
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_training_lowers_the_loss_and_beats_random_codes(
+    name: str, features: tuple[Split, Split], tmp_path: Path
+) -> None:
+    train, test = features
+    kin = kh.semantics("tree:cifar100", train.classes)
+    encoder = run(name, 32, train, semantics=kin, hidden=64, batch=32, epochs=8, out=tmp_path)
+    chance = 1 / len(train.classes)
+    random = Codes.from_logits(np.random.default_rng(0).normal(size=(len(test), 32)))
+    lost = kh.evaluate(random, test.targets(), k=10)["map_full"]
+    assert lost < chance + 0.1
+    assert map_of(encoder, test) > lost + 0.1
+    if name in TRAINED:
+        log = [line["loss"] for line in losses_of(tmp_path)]
+        assert all(math.isfinite(value) for value in log)
+        assert log[-1] < log[0]
+
+
+def losses_of(folder: Path) -> list[dict[str, float]]:
+    from kinhash.training.runfolder import read_log
+
+    return [line["losses"] for line in read_log(folder / "log.jsonl")]
