@@ -111,7 +111,10 @@ SCHEMAS: dict[str, Schema] = {
             {},
             {
                 "codes": listed(CODE, minItems=1, maxItems=MOST_QUERIES, description="Queries."),
-                "base64": {"type": "string", "description": "Queries: the bytes of all codes in a row, in base64."},
+                "base64": {
+                    "type": "string",
+                    "description": "Queries: the bytes of all codes in a row, in base64.",
+                },
                 "id": {**ID, "description": "The item to search from; it is left out of the answer."},
                 "text": {"type": "string", "description": "The sentence to search with."},
                 **SHAPE,
@@ -122,12 +125,21 @@ SCHEMAS: dict[str, Schema] = {
     "Hits": thing({"codes": listed(CODE), "answers": listed(ref("Answer"))}),
     "Answer": _ANSWER,
     "Hit": _HIT,
-    "Page": thing({}, {"limit": {**COUNT, "minimum": 1, "maximum": MOST_IDS, "default": 100}, "after": {"type": ["string", "integer", "null"]}, "where": WHERE}),
+    "Page": thing(
+        {},
+        {
+            "limit": {**COUNT, "minimum": 1, "maximum": MOST_IDS, "default": 100},
+            "after": {"type": ["string", "integer", "null"]},
+            "where": WHERE,
+        },
+    ),
     "Items": thing(
         {"ids": listed(ID), "codes": listed(CODE), "metadata": listed(METADATA)},
         {"next": {"type": ["string", "integer", "null"]}},
     ),
-    "Get": thing({"ids": listed(ID, maxItems=MOST_IDS)}, {"skip_missing": {"type": "boolean", "default": False}}),
+    "Get": thing(
+        {"ids": listed(ID, maxItems=MOST_IDS)}, {"skip_missing": {"type": "boolean", "default": False}}
+    ),
     "Filter": thing({}, {"where": WHERE}),
     "Count": thing({"count": COUNT}),
     "Stats": _STATS,
@@ -135,5 +147,5 @@ SCHEMAS: dict[str, Schema] = {
     "Server": thing({"kinhash": {"type": "string"}, "indexes": listed(ref("Index")), **_LIMITS}),
     "Health": thing({"status": {"type": "string", "const": "ok"}, "kinhash": {"type": "string"}}),
     "Error": thing({"error": thing({"kind": {"type": "string"}, "message": {"type": "string"}})}),
-}  # fmt: skip
+}
 SIZE: Schema = {"type": "integer", "enum": list(SIZES), "default": 256}
