@@ -33,7 +33,7 @@ _PUBLIC = {
     "load_encoder": "kinhash.models.storage",
     "plot_curves": "kinhash.plots",
     "random_hyperplanes": "kinhash.hyperplanes",
-    "semantics": "kinhash.meaning.face",
+    "semantics": "kinhash.sentences",
     "serve": "kinhash.serving.running",
     "text_encoder": "kinhash.models.text",
     "train": "kinhash.training.train",
@@ -80,16 +80,16 @@ if TYPE_CHECKING:
     from kinhash.index.gpu import GpuIndex
     from kinhash.index.index import Index
     from kinhash.index.multi_index import MultiIndex
-    from kinhash.meaning.face import semantics
     from kinhash.meaning.semantics import Semantics
     from kinhash.meaning.taxonomy import Taxonomy
     from kinhash.models.catalogue import build_backbone
     from kinhash.models.encoder import HashEncoder
     from kinhash.models.storage import load_encoder
-    from kinhash.pages.gallery import gallery
     from kinhash.models.text import text_encoder
+    from kinhash.pages.gallery import gallery
     from kinhash.plots import plot_curves
     from kinhash.report import Report
+    from kinhash.sentences import semantics
     from kinhash.serving.client import Client
     from kinhash.serving.running import serve
     from kinhash.training.train import train

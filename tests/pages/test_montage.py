@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kinhash.pages.montage import Tile, colour_of, montage
 from kinhash.errors import InputError
+from kinhash.pages.montage import Tile, colour_of, montage
 
 
 def tile(value: int, similarity: float | None = None) -> Tile:

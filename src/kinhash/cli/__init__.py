@@ -18,7 +18,12 @@ _COMMANDS: dict[str, tuple[str, str]] = {
     "encode": ("kinhash.cli.encode", "pictures or embeddings to codes, by a trained encoder"),
     "evaluate": ("kinhash.cli.evaluate", "how well codes or vectors keep meaning"),
     "export": ("kinhash.cli.export", "an encoder as an ONNX file"),
+    "gallery": (
+        "kinhash.cli.gallery",
+        "what pictures find, as one page or picture, several encoders side by side",
+    ),
     "index": ("kinhash.cli.index", "make, fill, tidy and check an index on disk"),
+    "methods": ("kinhash.cli.methods", "what can be trained: papers, formulas, codes or floats"),
     "search": ("kinhash.cli.search", "the items of an index nearest to a picture, an item or a code"),
     "serve": ("kinhash.cli.serve", "an index as a web server with a gallery page"),
     "train": ("kinhash.cli.train", "learn codes from pictures or embeddings with classes"),

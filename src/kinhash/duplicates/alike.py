@@ -22,7 +22,7 @@ _FLAT = 16.0  # length of a window's contrast: one of a single shade is like not
 
 def likeness(squares: Looks, left: NDArray[np.int64], right: NDArray[np.int64]) -> Floats:
     """(pairs,) best correlations in [-1, 1] of the pictures `left` and `right`, numbers of rows of `squares`."""
-    found = np.empty(len(left), np.float32)
+    found: Floats = np.empty(len(left), np.float32)
     order = np.argsort(left, kind="stable")  # pairs of one picture together: its windows are cut once
     for start in range(0, len(order), _BLOCK):
         pairs = order[start : start + _BLOCK]
@@ -46,8 +46,8 @@ def _windows(squares: Looks) -> Floats:
     windows = parts.reshape(*parts.shape[:2], -1)
     windows -= windows.mean(axis=2, keepdims=True)
     length = np.linalg.norm(windows, axis=2, keepdims=True)
-    level: Floats = windows / np.where(length > _FLAT, length, np.inf)
-    return level
+    windows /= np.where(length > _FLAT, length, np.inf)
+    return windows
 
 
 @lru_cache(maxsize=1)

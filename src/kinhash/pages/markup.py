@@ -26,7 +26,7 @@ def joined(*children: object) -> Html:
     return Html("".join(parts))
 
 
-def tag(name: str, *children: object, **attributes: object) -> Html:
+def tag(name: str, /, *children: object, **attributes: object) -> Html:
     """<name attributes>children</name>. `class_` is class, `data_id` is data-id; True stands alone, None is left out."""
     written = "".join(
         _attribute(key.rstrip("_").replace("_", "-"), value)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import base64
 import io
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 from PIL import Image
 
@@ -19,7 +19,7 @@ SIDE, LEAST = 160, 40  # pixels of the longer side: where a page has room, and w
 MEGABYTES = 20
 _QUALITY = 80
 
-Key = TypeVar("Key")
+Key = TypeVar("Key", bound=Hashable)
 
 
 @dataclass(frozen=True)
@@ -39,10 +39,10 @@ class Thumbnail:
 
 
 @dataclass(frozen=True)
-class Thumbnails:
+class Thumbnails(Generic[Key]):
     """Thumbnails by name, and what a reader is told of their size."""
 
-    found: Mapping[object, Thumbnail]
+    found: Mapping[Key, Thumbnail]
     side: int
     bytes: int
     megabytes: float
@@ -54,7 +54,7 @@ class Thumbnails:
 
 def thumbnails(
     sources: Mapping[Key, Source], uses: Mapping[Key, int] | None = None, megabytes: float = MEGABYTES
-) -> Thumbnails:
+) -> Thumbnails[Key]:
     """A thumbnail of every source, each the same side at most; together they take at most `megabytes` of a page.
 
     `uses` says how often each stands in the page (once, where it is absent).
@@ -93,7 +93,7 @@ def thumbnail(source: Source, side: int = SIDE) -> Thumbnail:
     return Thumbnail(file.getvalue(), *image.size)
 
 
-def _all(sources: Mapping[Key, Source], side: int) -> dict[object, Thumbnail]:
+def _all(sources: Mapping[Key, Source], side: int) -> dict[Key, Thumbnail]:
     with ThreadPoolExecutor(reading_threads(0)) as pool:
         made = pool.map(lambda source: thumbnail(source, side), sources.values())
         return dict(zip(sources, made, strict=True))
