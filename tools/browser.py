@@ -20,10 +20,19 @@ _ONTO_3_AND_4 = (
     "import fcntl, os, sys; a, b = (fcntl.fcntl(int(n), fcntl.F_DUPFD, 10) for n in sys.argv[1:3]); "
     "os.dup2(a, 3); os.dup2(b, 4); os.execv(sys.argv[3], sys.argv[3:])"
 )
-_OPTIONS = (
-    "--headless=new --remote-debugging-pipe --no-sandbox --disable-gpu --disable-dev-shm-usage --no-first-run "
-    "--disable-extensions --disable-background-networking --hide-scrollbars --mute-audio --window-size=1200,900"
-).split()
+_OPTIONS = [
+    "--headless=new",
+    "--remote-debugging-pipe",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--no-first-run",
+    "--disable-extensions",
+    "--disable-background-networking",
+    "--hide-scrollbars",
+    "--mute-audio",
+    "--window-size=1200,900",
+]
 
 
 def found() -> str | None:

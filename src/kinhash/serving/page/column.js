@@ -43,7 +43,7 @@ export class Column {
   }
 
   async fetch(state, picture, after, signal) {
-    const fields = { where: state.where ?? null, after };
+    const fields = { where: state.where || null, after };
     if (picture) return api.searchPicture(this.info.name, picture, { ...fields, k: PAGE }, signal);
     const query = asked(state, this.which);
     if (query) return api.search(this.info.name, { ...fields, ...query, k: PAGE }, signal);
