@@ -30,6 +30,7 @@ LAYERS = [
     "feeding",
     "losses",
     "models",
+    "sentences",
     "methods",
     "training",
     "album",

@@ -113,3 +113,14 @@ def test_check_points_at_wrong_synsets_and_at_twins(tmp_path: Path) -> None:
 
 def test_a_table_that_is_not_there(tmp_path: Path) -> None:
     assert "there is no table" in str(run("check", tmp_path / "none.csv").exception)
+
+
+def test_texts_are_what_sentences_reads(names: Path) -> None:
+    done = run("texts", "cifar100")
+    assert done.exit_code == 0, done.output
+    assert "bed: a piece of furniture that provides a place to sleep\n" in done.output
+    table = names.with_name("t.csv")
+    table.write_text("name,synset\notter,otter.n.02\n")
+    lines = run("texts", names, "--table", table).output.splitlines()
+    assert lines[0].startswith("otter: freshwater carnivorous mammal")
+    assert lines[1:] == ["hamster: hamster", "lawn mower: lawn mower"]

@@ -119,7 +119,7 @@ def test_matrices_and_embeddings(rng: np.random.Generator) -> None:
             "glove",
             None,
             {},
-            "semantics are 'wordnet', 'tree:FILE', 'labels', a matrix or embeddings; got 'glove'",
+            "semantics are 'wordnet', 'sentences', 'tree:FILE', 'labels', a matrix or embeddings; got 'glove'",
         ),
         ("tree:", None, {}, "got 'tree:'"),
         ("wordnet", None, {}, "'wordnet' needs classes: a sequence of names, or one of 'cifar100'"),

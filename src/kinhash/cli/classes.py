@@ -76,6 +76,22 @@ def check(table: Path) -> None:
     click.echo(f"{table}: {len(chosen)} classes, all chosen")
 
 
+@command.command()
+@click.argument("names")
+@click.option("--table", help="What names mean, a csv file of `kinhash classes suggest`.")
+def texts(names: str, table: str | None) -> None:
+    """List the sentences that --semantics sentences reads for the classes NAMES: a file, or a bundled table.
+
+    Ids of ImageNet, synsets, names in a table and those of CIFAR-100 stand for WordNet's definition; others for themselves.
+    """
+    from kinhash.meaning.glosses import class_texts
+    from kinhash.meaning.tables import TABLES
+
+    described = class_texts(names if names in TABLES else read_names(Path(names)), table)
+    for name, text in described.items():
+        click.echo(f"{name}: {text}")
+
+
 def read_names(path: Path) -> list[str]:
     """Class names, one per line."""
     try:

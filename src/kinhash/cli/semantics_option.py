@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from kinhash.meaning.semantics import Semantics
 
 SPEC_HELP = (
-    "wordnet, tree:FILE (lines `parent child`), tree:cifar100, labels (no class is nearer than another), "
+    "wordnet, sentences (embeddings of the classes' glosses; sentences:ENCODER: by another encoder than minilm), "
+    "tree:FILE (lines `parent child`), tree:cifar100, labels (no class is nearer than another), "
     "FILE.npy (a matrix of distances, or with --metric embeddings of the classes), or the folder of an encoder"
 )
 
@@ -24,10 +25,13 @@ def semantics_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """--measure, --variant, --table, --metric: the options of kh.semantics."""
     for option in (
         click.option(
-            "--metric", type=click.Choice(["manhattan", "cosine"]), help="FILE.npy holds embeddings."
+            "--metric",
+            type=click.Choice(["manhattan", "cosine"]),
+            help="FILE.npy holds embeddings. Also of sentences.",
         ),
         click.option(
-            "--table", help="wordnet, tree: what class names mean, a csv file of `kinhash classes suggest`."
+            "--table",
+            help="wordnet, sentences, tree: what class names mean, a csv file of `kinhash classes suggest`.",
         ),
         click.option("--variant", type=click.Choice(["symmetric", "nltk", "barz"]), help="Of the measure."),
         click.option(

@@ -1,4 +1,4 @@
-"""`kinhash.semantics`: one call from a description of meaning to distances between classes."""
+"""From a description of meaning to distances between classes, in one call; `kinhash.sentences` adds to it."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from kinhash.meaning.hierarchy import Floats, lcs_height, wu_palmer
 from kinhash.meaning.matrix import checked_distances
 from kinhash.meaning.semantics import Semantics, checked_names
 from kinhash.meaning.senses import resolve
-from kinhash.meaning.tables import TABLES, ClassTable, class_table, read_table
+from kinhash.meaning.tables import TABLES, bundled_table, class_table, meanings
 from kinhash.meaning.taxonomy import Taxonomy
-from kinhash.meaning.wordnet import WordNet, load_wordnet
+from kinhash.meaning.wordnet import load_wordnet
 
 Classes = str | Sequence[str] | int | None
 _MEASURES = ("wup", "lcs")
@@ -37,36 +37,24 @@ def semantics(
     metric: str | None = None,
     scale: float | None = None,
 ) -> Semantics:
-    """Distances in [0, 1] between classes.
-
-    `spec` is one of
-
-    * ``"wordnet"``: WordNet 3.0 nouns. `classes` are words with one meaning, synsets ("cat.n.01") or ids
-      ("n02121620"); `table` (a csv file, a bundled table, or a mapping) says what names mean. `measure`: "wup"
-      (default) or "lcs".
-    * ``"tree:FILE"`` with lines `parent child`, ``"tree:cifar100"``, or a `Taxonomy`: `classes` are nodes (default: the
-      leaves); `table` maps names to nodes. `measure`: "lcs" (default) or "wup".
-    * ``"labels"``: 0 between a class and itself, 1 between any two.
-    * a (C, C) matrix of distances; or embeddings (C, D), with `metric="manhattan"` or `"cosine"` and maybe `scale`.
-
-    `classes` is a sequence of names, or "cifar100", "ilsvrc2012", "imagenet21k", "tiny-imagenet"; for labels, a
-    matrix and embeddings also a number. `variant` is "symmetric" (default), "nltk" or "barz": see `meaning.hierarchy`.
-    """
+    """`kinhash.semantics`, whose docstring explains the arguments, without sentences."""
     given = {"measure": measure, "variant": variant, "table": table, "metric": metric, "scale": scale}
     if isinstance(spec, Taxonomy):
-        return _from_taxonomy(spec, spec.source, classes, **_allowed(given, "a taxonomy"))
+        return _from_taxonomy(spec, spec.source, classes, **allowed(given, "a taxonomy"))
     if not isinstance(spec, str):
-        return _from_array(spec, classes, **_allowed(given, "an array", ("metric", "scale")))
+        return _from_array(spec, classes, **allowed(given, "an array", ("metric", "scale")))
     if spec == "wordnet":
-        return _from_wordnet(classes, **_allowed(given, spec))
+        return _from_wordnet(classes, **allowed(given, spec))
     if spec.startswith("tree:") and len(spec) > len("tree:"):
         source = spec.removeprefix("tree:")
-        return _from_taxonomy(_tree(source), spec, _tree_classes(source, classes), **_allowed(given, spec))
+        return _from_taxonomy(_tree(source), spec, _tree_classes(source, classes), **allowed(given, spec))
     if spec == "labels":
-        _allowed(given, spec, ())
+        allowed(given, spec, ())
         names = _names(classes, spec)
         return Semantics("labels", handed_over(1.0 - np.eye(len(names))), names)
-    raise InputError(f"semantics are 'wordnet', 'tree:FILE', 'labels', a matrix or embeddings; got {spec!r}")
+    raise InputError(
+        f"semantics are 'wordnet', 'sentences', 'tree:FILE', 'labels', a matrix or embeddings; got {spec!r}"
+    )
 
 
 def _from_wordnet(
@@ -76,9 +64,9 @@ def _from_wordnet(
     table: str | Path | Mapping[str, str] | None = None,
 ) -> Semantics:
     names = _names(classes, "wordnet", numbers=False)
-    bundled = _bundled(classes, names)
+    bundled = bundled_table(classes, names)
     wordnet = load_wordnet()
-    chosen = {**(bundled.synsets if bundled else {}), **_meanings(table, wordnet)}
+    chosen = {**(bundled.synsets if bundled else {}), **meanings(table, wordnet)}
     values = _measured(wordnet.graph, resolve(wordnet, names, chosen), measure, variant)
     return _made(f"wordnet {measure} {variant}", values, names)
 
@@ -92,7 +80,7 @@ def _from_taxonomy(
     table: str | Path | Mapping[str, str] | None = None,
 ) -> Semantics:
     names = taxonomy.leaves if classes is None else _names(classes, name, numbers=False)
-    nodes = _meanings(table)
+    nodes = meanings(table)
     positions = taxonomy.positions([nodes.get(name, name) for name in names])
     return _made(f"{name} {measure} {variant}", _measured(taxonomy.graph, positions, measure, variant), names)
 
@@ -138,24 +126,6 @@ def _names(classes: Classes, spec: str, numbers: bool = True) -> tuple[str, ...]
     return checked_names(classes)
 
 
-def _bundled(classes: Classes, names: tuple[str, ...]) -> ClassTable | None:
-    """The table asked for by name, or the hand-checked one where the names are exactly those of CIFAR-100."""
-    if isinstance(classes, str):
-        return class_table(classes)
-    return class_table("cifar100") if set(names) == set(class_table("cifar100").names) else None
-
-
-def _meanings(
-    table: str | Path | Mapping[str, str] | None, wordnet: WordNet | None = None
-) -> Mapping[str, str]:
-    """name -> synset or node; a file for `wordnet` must agree with it."""
-    if table is None or isinstance(table, Mapping):
-        return table or {}
-    if not isinstance(table, str | Path):
-        raise InputError(f"a table is a csv file, a bundled table or a mapping; got {table!r:.60}")
-    return class_table(str(table)).synsets if str(table) in TABLES else read_table(table, wordnet)
-
-
 def _tree(source: str) -> Taxonomy:
     if source != "cifar100":
         return Taxonomy.from_file(source)
@@ -168,7 +138,7 @@ def _tree_classes(source: str, classes: Classes) -> Classes:
     return "cifar100" if source == "cifar100" and classes is None else classes
 
 
-def _allowed(
+def allowed(
     given: Mapping[str, Any], spec: str, names: Sequence[str] = ("measure", "variant", "table")
 ) -> dict[str, Any]:
     """The options that were given; one that means nothing for `spec` is an error, not ignored."""

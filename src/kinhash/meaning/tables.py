@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -48,6 +48,24 @@ def class_table(name: str) -> ClassTable:
     with np.load(str(_RESOURCES / "wnids.npz")) as arrays:
         wnids = tuple(f"n{offset:08d}" for offset in np.cumsum(arrays[name]))
     return ClassTable(wnids, {wnid: wnid for wnid in wnids})
+
+
+def bundled_table(classes: object, names: Sequence[str]) -> ClassTable | None:
+    """The table asked for by name, or the hand-checked one where the names are exactly those of CIFAR-100."""
+    if isinstance(classes, str):
+        return class_table(classes)
+    return class_table("cifar100") if set(names) == set(class_table("cifar100").names) else None
+
+
+def meanings(
+    table: str | Path | Mapping[str, str] | None, wordnet: WordNet | None = None
+) -> Mapping[str, str]:
+    """name -> synset or node; a file for `wordnet` must agree with it."""
+    if table is None or isinstance(table, Mapping):
+        return table or {}
+    if not isinstance(table, str | Path):
+        raise InputError(f"a table is a csv file, a bundled table or a mapping; got {table!r:.60}")
+    return class_table(str(table)).synsets if str(table) in TABLES else read_table(table, wordnet)
 
 
 def read_table(path: str | Path, wordnet: WordNet | None = None) -> dict[str, str]:

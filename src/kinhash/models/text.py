@@ -19,6 +19,7 @@ from kinhash.models.text_checks import checked_texts
 from kinhash.models.text_runners import Runner, make_runner
 from kinhash.models.text_sources import encoder_folder, fingerprint
 
+DEFAULT = "minilm"
 Vectors = NDArray[np.float32]
 _PART = 512  # texts between two looks at the clock and two writes to the cache
 
@@ -93,7 +94,7 @@ class TextEncoder:
 
 
 def text_encoder(
-    name: str = "minilm",
+    name: str = DEFAULT,
     *,
     device: torch.device | str | None = None,
     cache: bool | str | os.PathLike[str] = True,

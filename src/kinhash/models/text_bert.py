@@ -15,7 +15,7 @@ from torch.nn import functional as F
 
 from kinhash.errors import FormatError, require
 
-_TOKENS = 4096  # in a batch, padding included
+_TOKENS = 1024  # in a batch, padding included
 
 
 class BertSentences:
