@@ -31,11 +31,16 @@ _SHOWN = ("map_full", "accuracy", "unique_codes")  # with every mahp_..., what a
     type=click.Path(path_type=Path),
     help="FILE.npy, one row per training row, e.g. embeddings of captions; in place of --semantics.",
 )
-@click.option("--bits", default=64, show_default=True, help="Length of the codes.")
+@click.option("--bits", type=int, help="Length of the codes.  [default: 64, where the method makes any]")
 @click.option(
     "--backbone", help="resnet110w, wrn16-8, efficientnet-lite0, timm:NAME, mlp ...  [default: by the data]"
 )
-@click.option("--method", default="sim-kl-class", show_default=True, help="Which losses are summed.")
+@click.option("--method", default="sim-kl-class", show_default=True, help="See `kinhash methods`.")
+@click.option(
+    "--class-vectors",
+    type=click.Path(path_type=Path),
+    help="FILE.npy, one row per class in their order, e.g. word vectors, for methods that learn them.",
+)
 @click.option("--recipe", type=click.Choice(["modern", "paper"]), default="modern", show_default=True)
 @click.option("--epochs", type=int, help="Passes over the data.  [default: by the recipe]")
 @click.option(
@@ -72,6 +77,7 @@ def command(
     out: Path,
     semantics: str | None,
     target_vectors: Path | None,
+    class_vectors: Path | None,
     test_share: float | None,
     overrides: tuple[str, ...],
     quiet: bool,
@@ -113,6 +119,7 @@ def command(
             train,
             semantics=meaning,
             target_vectors=None if target_vectors is None else load_array(target_vectors),
+            class_vectors=None if class_vectors is None else load_array(class_vectors),
             test=test,
             out=out,
             progress=not quiet,

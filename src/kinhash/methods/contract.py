@@ -147,6 +147,19 @@ class Method:
         """What an encoder trained by this method, called `name`, retrieves with."""
         return Retrieval(self.retrieves, self.metric, name)
 
+    def card(self) -> dict[str, Any]:
+        """What there is to know about it, for json."""
+        return {
+            "about": self.about,
+            "paper": self.paper,
+            "year": self.year,
+            "formula": self.formula,
+            "retrieves": self.retrieves,
+            "metric": self.metric,
+            "needs": sorted(self.needs),
+            "parameters": dict(self.parameters),
+        }
+
     def split_options(self, name: str, given: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         """The method's own parameters, those in `given` replaced; and the rest of `given`, which concern the recipe."""
         own = dict(self.parameters)

@@ -85,6 +85,10 @@ class HashEncoder:
             )
         if preprocessing is not None and network.backbone.preprocessing is None:
             raise InputError("a network that takes embeddings has no preprocessing of pictures")
+        if network.bits not in (0, network.width):
+            raise InputError(
+                f"codes of {network.bits} bits are the signs of as many floats, not of {network.width}"
+            )
         self.network = network.eval()
         self.preprocessing = preprocessing or network.backbone.preprocessing
         self.classes = tuple(classes)

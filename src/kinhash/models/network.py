@@ -120,7 +120,7 @@ class HashNetwork(nn.Module):
             "detach_head": self.detach_head,
             "regression": 0 if self.regressor is None else self.regressor.out_features,
             "frozen": self.frozen,
-            "width": self.hash.width,
+            "width": None if self.hash.width == self.bits else self.hash.width,
             "reading": self.reading,
             "unit": self.unit,
             "coder": None if self.coder is None else self.coder.card(),

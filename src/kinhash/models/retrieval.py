@@ -30,6 +30,12 @@ class Retrieval:
         """The metric for `kh.evaluate`."""
         return "dot" if self.metric == "cosine" else self.metric
 
+    @property
+    def shown(self) -> str:
+        """For people: "codes", "floats (l2)" or "codes, floats (l1)"."""
+        floats = f"floats ({self.metric})"
+        return {"codes": "codes", "floats": floats, "both": f"codes, {floats}"}[self.retrieves]
+
     def check_codes(self) -> None:
         """Refuse to make codes where the method has none."""
         if self.retrieves == "floats":
