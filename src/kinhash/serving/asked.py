@@ -98,10 +98,11 @@ def read_id(value: Any, kind: str | None) -> int | str:
     raise InputError(f"an id is a string or a whole number, got {value!r:.60}")
 
 
-def read_ids(asked: Mapping[str, Any], kind: str | None) -> list[int | str]:
+def read_ids(asked: Mapping[str, Any]) -> list[int | str]:
+    """Ids as json has them: a number in quotes is a string."""
     ids = asked.get("ids")
     if not isinstance(ids, list):
         raise InputError("ids is a list of ids")
     if len(ids) > MOST_IDS:
         raise RefusedError(413, f"a request holds at most {MOST_IDS:,} ids, got {len(ids):,}", "InputError")
-    return [read_id(name, kind) for name in ids]
+    return [read_id(name, None) for name in ids]

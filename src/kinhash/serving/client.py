@@ -85,7 +85,7 @@ class Client:
         distances = np.array([answer["distances"] for answer in answers], dtype=np.int32).reshape(
             len(queries), width
         )
-        return IdHits(_array(ids).reshape(len(queries), width), distances)
+        return IdHits(self._array(ids).reshape(len(queries), width), distances)
 
     def within(self, queries: Codes, radius: int, where: Where | None = None) -> RaggedIdHits:
         """Every item at Hamming distance <= radius of every query, in (distance, id) order; it comes in pages."""
@@ -105,7 +105,7 @@ class Client:
                 more = {**asked, "codes": query.hex(), "after": page["next"], "k": _IDS}
                 page = self._post("search", more)["answers"][0]
             offsets.append(len(ids))
-        return RaggedIdHits(np.array(offsets, np.int64), _array(ids), np.array(distances, np.int32))
+        return RaggedIdHits(np.array(offsets, np.int64), self._array(ids), np.array(distances, np.int32))
 
     def count(self, where: Where | None = None) -> int:
         """How many items pass a filter."""
@@ -131,7 +131,7 @@ class Client:
             codes += answer["codes"]
             asked["after"] = answer["next"]
             if asked["after"] is None:
-                return _array(ids), Codes.from_hex(codes, self.bits)
+                return self._array(ids), Codes.from_hex(codes, self.bits)
 
     def stats(self) -> Stats:
         """Sizes and counts."""
@@ -155,15 +155,15 @@ class Client:
         """The k items nearest to a picture, or as many as there are: a file's path, or its bytes."""
         body = picture if isinstance(picture, bytes) else _read(Path(picture))
         fields = {"k": k} | ({} if where is None else {"where": _where(where)})
-        return _only(self._connection.upload(self._path("search/picture"), fields, body))
+        return self._only(self._connection.upload(self._path("search/picture"), fields, body))
 
     def search_text(self, text: str, k: int, where: Where | None = None) -> IdHits:
         """The k items nearest to a sentence, or as many as there are."""
-        return _only(self._post("search", {"text": text, "k": k, "where": _where(where)}))
+        return self._only(self._post("search", {"text": text, "k": k, "where": _where(where)}))
 
     def search_id(self, name: int | str, k: int, where: Where | None = None) -> IdHits:
         """The k other items nearest to an item, or as many as there are."""
-        return _only(self._post("search", {"id": name, "k": k, "where": _where(where)}))
+        return self._only(self._post("search", {"id": name, "k": k, "where": _where(where)}))
 
     def thumbnail(self, name: int | str, size: int = 256) -> bytes:
         """A small copy of the picture of an item, WebP or JPEG; size: 128, 256, 512 or 1024 pixels."""
@@ -177,6 +177,16 @@ class Client:
     def _post(self, verb: str, asked: dict[str, Any]) -> Any:
         return self._connection.post(self._path(verb), asked)
 
+    def _array(self, names: list[Any]) -> IdArray:
+        """int64, or objects of type str, as the index has them."""
+        strings = isinstance(names[0], str) if names else self.ids_kind == "str"
+        return as_array(names if strings else np.array(names, dtype=np.int64))
+
+    def _only(self, answer: dict[str, Any]) -> IdHits:
+        """The hits of the only query."""
+        [hits] = answer["answers"]
+        return IdHits(self._array(hits["ids"])[None], np.array([hits["distances"]], dtype=np.int32))
+
     def _answers(self, queries: Codes, asked: dict[str, Any]) -> Iterator[tuple[Codes, dict[str, Any]]]:
         """Every query with its answer."""
         for start in range(0, len(queries), _QUERIES):
@@ -186,15 +196,6 @@ class Client:
 
 def _parts(names: Sequence[Any], size: int) -> Iterator[Sequence[Any]]:
     return (names[start : start + size] for start in range(0, len(names), size))
-
-
-def _array(names: list[Any]) -> IdArray:
-    return as_array(names if names and isinstance(names[0], str) else np.array(names, dtype=np.int64))
-
-
-def _only(answer: dict[str, Any]) -> IdHits:
-    [hits] = answer["answers"]
-    return IdHits(_array(hits["ids"])[None], np.array([hits["distances"]], dtype=np.int32))
 
 
 def _read(path: Path) -> bytes:

@@ -100,7 +100,7 @@ class Routes:
         searcher = self._searcher(request)
         asked = await self._object(request)
         check_fields(asked, ("ids", "skip_missing"))
-        ids = read_ids(asked, searcher.served.index.ids_kind)
+        ids = read_ids(asked)
         if read_flag(asked, "skip_missing", False):
             index = searcher.served.index
             ids = await asyncio.to_thread(lambda: [name for name in ids if name in index])
