@@ -28,9 +28,11 @@ _PUBLIC = {
     "compare": "kinhash.comparison",
     "concat": "kinhash.concatenation",
     "dataset": "kinhash.data.datasets",
+    "duplicate_pictures": "kinhash.duplicates.folder",
     "evaluate": "kinhash.evaluation",
     "gallery": "kinhash.pages.gallery",
     "load_encoder": "kinhash.models.storage",
+    "photos": "kinhash.album.update",
     "plot_curves": "kinhash.plots",
     "random_hyperplanes": "kinhash.hyperplanes",
     "semantics": "kinhash.sentences",
@@ -57,9 +59,11 @@ __all__ = [
     "compare",
     "concat",
     "dataset",
+    "duplicate_pictures",
     "evaluate",
     "gallery",
     "load_encoder",
+    "photos",
     "plot_curves",
     "random_hyperplanes",
     "semantics",
@@ -69,11 +73,13 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from kinhash.album.update import photos
     from kinhash.codes import Codes
     from kinhash.comparison import compare
     from kinhash.concatenation import concat
     from kinhash.data.datasets import dataset
     from kinhash.data.splits import Dataset, Split
+    from kinhash.duplicates.folder import duplicate_pictures
     from kinhash.errors import KinhashError
     from kinhash.evaluation import evaluate
     from kinhash.hyperplanes import random_hyperplanes

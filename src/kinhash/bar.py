@@ -1,4 +1,4 @@
-"""A progress bar on stderr."""
+"""A progress bar on stderr, with the rate and the time that is left."""
 
 from __future__ import annotations
 
@@ -13,8 +13,28 @@ def bar(what: str, total: int | None, show: bool = True) -> Iterator[Callable[[i
         yield lambda count: None
         return
     from rich.console import Console
-    from rich.progress import Progress
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        ProgressColumn,
+        Task,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+    from rich.text import Text
 
-    with Progress(console=Console(stderr=True), transient=True) as progress:
+    class Rate(ProgressColumn):
+        def render(self, task: Task) -> Text:
+            return Text(f"{task.speed:,.0f} a second" if task.speed else "")
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        Rate(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task(what, total=total)
         yield lambda count: progress.advance(task, count)

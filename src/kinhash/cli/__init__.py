@@ -13,7 +13,10 @@ from kinhash.errors import KinhashError, explained
 # command -> (module, one line of help); the module is imported only when its command runs
 _COMMANDS: dict[str, tuple[str, str]] = {
     "classes": ("kinhash.cli.classes", "write and check tables of what class names mean"),
-    "dedup": ("kinhash.cli.dedup", "items of an index that are nearly the same, in groups"),
+    "dedup": (
+        "kinhash.cli.dedup",
+        "pictures of a folder, or items of an index, that are nearly the same, in groups",
+    ),
     "demo": ("kinhash.cli.demo", "the whole way on bundled pictures, in minutes"),
     "encode": ("kinhash.cli.encode", "pictures or embeddings to codes, by a trained encoder"),
     "evaluate": ("kinhash.cli.evaluate", "how well codes or vectors keep meaning"),
@@ -24,6 +27,7 @@ _COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "index": ("kinhash.cli.index", "make, fill, tidy and check an index on disk"),
     "methods": ("kinhash.cli.methods", "what can be trained: papers, formulas, codes or floats"),
+    "photos": ("kinhash.cli.photos", "a folder of photos: encoded, kept in step, and served as a gallery"),
     "search": ("kinhash.cli.search", "the items of an index nearest to a picture, an item or a code"),
     "serve": ("kinhash.cli.serve", "an index as a web server with a gallery page"),
     "train": ("kinhash.cli.train", "learn codes from pictures or embeddings with classes"),

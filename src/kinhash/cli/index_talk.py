@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -59,7 +60,19 @@ def example(text: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     return add
 
 
-index_argument = click.argument("index", type=click.Path(path_type=Path))
+class IndexPath(click.Path):
+    """The folder of an index; a folder of photos stands for the index that `kinhash photos` made of it."""
+
+    def __init__(self) -> None:
+        super().__init__(path_type=Path)
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        from kinhash.album.place import index_at
+
+        return index_at(Path(os.fsdecode(super().convert(value, param, ctx))))
+
+
+index_argument = click.argument("index", type=IndexPath())
 where_option = click.option(
     "--where",
     metavar="FILTER",

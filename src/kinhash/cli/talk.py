@@ -21,6 +21,7 @@ def plain_warnings() -> Iterator[None]:
 
     with warnings.catch_warnings():
         warnings.simplefilter("always", BrokenPictureWarning)
+        warnings.filterwarnings("ignore", module="PIL")  # about damage that pictures are read in spite of
         warnings.showwarning = lambda message, *_, **__: click.echo(f"kinhash: {message}", err=True)
         yield
 
