@@ -20,6 +20,7 @@ class Read(HTMLParser):
 
     elements: list[tuple[str, dict[str, str | None]]] = field(default_factory=list)
     words: list[str] = field(default_factory=list)
+    pre: list[str] = field(default_factory=list)  # of these, what stands in <pre>
     open: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -36,6 +37,8 @@ class Read(HTMLParser):
     def handle_data(self, data: str) -> None:
         if not self.open or self.open[-1] != "style":
             self.words.append(data)
+        if self.open and self.open[-1] == "pre":
+            self.pre.append(data)
 
     @property
     def text(self) -> str:

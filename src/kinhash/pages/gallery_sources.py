@@ -102,4 +102,3 @@ def _column(metadata: Sequence[Mapping[str, Any]], name: str) -> list[str] | Non
     """One text of every item; None unless all have one."""
     found = [item.get(name) for item in metadata]
     return [str(text) for text in found] if found and all(isinstance(text, str) for text in found) else None
-

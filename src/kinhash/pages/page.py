@@ -27,7 +27,11 @@ def page(title: str, *body: object, notes: tuple[object, ...] = ()) -> Html:
         tag("style", Html(_style())),
     )
     main = tag("main", tag("h1", title), *body)
-    foot = tag("footer", *(tag("p", note) for note in notes), tag("p", f"Made by kinhash {__version__}."))
+    foot = tag(
+        "footer",
+        *(tag("p", note) for note in notes if note is not None),
+        tag("p", f"Made by kinhash {__version__}."),
+    )
     return joined(Html("<!doctype html>\n"), tag("html", head, tag("body", main, foot), lang="en"), "\n")
 
 
