@@ -45,6 +45,7 @@ class Found:
     distances: NDArray[np.int32]
     likeness: NDArray[np.floating[Any]]
     kinds: NDArray[np.int64]
+    photos: NDArray[np.int64]  # the two photos behind a pair, as one number
     copied: int  # copies of each kind
     seconds: float
 
@@ -56,6 +57,7 @@ class Found:
             "recall": float(recall.mean()),
             "precision": float(right[1:].sum() / max(1, right.sum())),
             "false_pairs": int(right[0]),
+            "photos_confused": len(np.unique(self.photos[chosen & (self.kinds < 0)])),
             "recall_by_kind": {kind: round(float(r), 4) for kind, r in zip(KINDS, recall, strict=True)},
         }
 
@@ -91,7 +93,9 @@ class Pool:
         left, right, distances = left[counts], right[counts], distances[counts]
         alike = likeness(self.squares, left, right) if look else np.ones(len(left))
         kinds = np.where(self.origin[left] == self.origin[right], self.kind[right], -1)
-        return Found(distances, alike, kinds, self.copied, time.perf_counter() - start)
+        one, other = self.origin[left], self.origin[right]
+        photos = np.minimum(one, other) * self.n + np.maximum(one, other)
+        return Found(distances, alike, kinds, photos, self.copied, time.perf_counter() - start)
 
 
 def hashed(pool: Pool) -> dict[str, tuple[Found, range, tuple[float, ...]]]:
