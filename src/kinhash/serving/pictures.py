@@ -56,8 +56,8 @@ def open_checked(source: Source, near: int | None = None) -> Image.Image:
     try:
         with Image.open(io.BytesIO(source) if isinstance(source, bytes) else source) as header:  # type: ignore[arg-type]
             width, height = header.size
-    except Exception as error:  # Pillow's readers raise anything on damaged files
-        raise FormatError(f"it cannot be read as a picture: {error}") from None
+    except Exception:  # Pillow's readers raise anything on damaged files, and messages about themselves
+        raise FormatError("it is damaged, or no picture of a known kind") from None
     if width * height > MOST_PIXELS:
         raise FormatError(f"it has {width} x {height} pixels, more than {MOST_PIXELS:,}: make it smaller")
     return open_rgb(source, near)

@@ -1,0 +1,112 @@
+"""Too large, too slow, cut off: the client hears why, and memory never holds more than the limit."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import time
+import tracemalloc
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from serving.colours import content, picture, serve_colours
+from serving.inside import Asker, asking
+
+from kinhash.serving import limits
+from kinhash.serving.app import Settings, create_app
+from kinhash.serving.running import running
+from kinhash.serving.served import served
+
+UPLOAD = "/api/colours/search/picture"
+MOST = 2**20
+
+
+def test_a_body_of_announced_size_is_refused_unread(ask: Asker) -> None:
+    def never() -> bytes | None:
+        raise AssertionError("it was read")
+
+    reply = ask.run(ask.ask("POST", UPLOAD, b"x", {"content-length": str(10**9)}))
+    assert reply.status == 413
+    assert reply.error == "the request is larger than the 1 MB that this server takes"
+    assert reply.headers["connection"] == "close"
+
+
+def test_a_body_of_unknown_size_is_refused_as_soon_as_it_is_too_large(ask: Asker) -> None:
+    sent = 0
+
+    def gigabyte() -> bytes | None:
+        nonlocal sent
+        sent += 2**16
+        return bytes(2**16) if sent <= 2**30 else None
+
+    tracemalloc.start()
+    reply = ask.run(ask.ask("POST", UPLOAD, gigabyte))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert reply.status == 413
+    assert sent < MOST + limits._LINGER_BYTES + 2**18
+    assert peak < 3 * MOST
+
+
+def test_what_fits_goes_through_in_parts(ask: Asker) -> None:
+    parts = iter([*(bytes([byte]) for byte in content(picture("red"))), None])
+    assert ask.run(ask.ask("POST", UPLOAD, lambda: next(parts))).status == 200
+
+
+def test_json_has_a_smaller_limit_where_uploads_may_be_large(ask: Asker, colours: Path) -> None:
+    with asking(create_app([served("colours", colours / "colours.kin")])) as roomy:
+        reply = roomy.post("/api/colours/get", {"ids": ["x" * (5 * 2**20)]})
+        assert reply.error == "the request is larger than the 4 MB that this server takes"
+    assert limits.in_words(1500) == "1.465 kB"
+    assert limits.in_words(12) == "12 bytes"
+
+
+def test_a_body_that_does_not_arrive_is_given_up(ask: Asker, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "SECONDS", 0.05)
+    monkeypatch.setattr(limits, "_LINGER", 0.05)
+
+    async def stalled() -> int:
+        from starlette.requests import Request
+
+        async def receive() -> dict[str, object]:
+            await asyncio.Event().wait()
+            raise AssertionError
+
+        with pytest.raises(limits.RefusedError) as refused:
+            await limits.read_body(Request({"type": "http", "headers": []}, receive), 10)
+        return refused.value.status
+
+    assert ask.run(stalled()) == 408
+
+
+def test_a_client_that_sends_a_gigabyte_reads_why_it_is_refused(tmp_path: Path) -> None:
+    """Over a socket: the reply comes while the client still sends, and is not lost when the connection is cut."""
+    app = create_app([serve_colours(tmp_path)], Settings(max_upload=MOST, cache=tmp_path / "cache"))
+    with running(app) as url:
+        host, port = url.removeprefix("http://").split(":")
+        for head in (b"Content-Length: 1073741824\r\n\r\n", b"Transfer-Encoding: chunked\r\n\r\n"):
+            with socket.create_connection((host, int(port)), timeout=20) as client:
+                started = time.monotonic()
+                client.sendall(b"POST " + UPLOAD.encode() + b" HTTP/1.1\r\nHost: 127.0.0.1\r\n" + head)
+                part = bytes(2**16)
+                if b"chunked" in head:
+                    part = b"10000\r\n" + part + b"\r\n"
+                sent, reply = 0, b""
+                client.setblocking(False)
+                while b"}}" not in reply and time.monotonic() < started + 20:
+                    with suppress(BlockingIOError, ConnectionError):  # it may hang up once it has answered
+                        sent += client.send(part) if sent % len(part) == 0 else 0
+                    with suppress(BlockingIOError):
+                        reply += client.recv(2**16)
+                assert reply.startswith(b"HTTP/1.1 413 "), reply
+                assert b"larger than the 1 MB that this server takes" in reply
+                assert sent <= 2**27
+
+
+def test_a_body_for_a_route_that_reads_none_is_not_kept(ask: Asker) -> None:
+    reply = ask.post("/api/colours/stats", os.urandom(1000))
+    assert reply.status == 405
+    assert reply.headers["connection"] == "close"
+    assert "POST does not work at /api/colours/stats; see /openapi.json" in reply.error
