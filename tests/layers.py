@@ -31,6 +31,7 @@ LAYERS = [
     "losses",
     "models",
     "sentences",
+    "sentence_pairs",
     "methods",
     "training",
     "album",
@@ -47,6 +48,7 @@ TRITON = frozenset(  # kernels for a GPU; whoever wants one imports its file ins
         "kernels/gpu_triton.py",
         "losses/manhattan_triton.py",
         "losses/sim_triton.py",
+        "models/fused_triton.py",
     }
 )
 FACES = LAYERS[LAYERS.index("pages") :]  # these may also use the public names: `import kinhash as kh`

@@ -37,6 +37,7 @@ _PUBLIC = {
     "random_hyperplanes": "kinhash.hyperplanes",
     "semantics": "kinhash.sentences",
     "serve": "kinhash.serving.running",
+    "sts": "kinhash.sentence_pairs",
     "text_encoder": "kinhash.models.text",
     "train": "kinhash.training.train",
 }
@@ -68,6 +69,7 @@ __all__ = [
     "random_hyperplanes",
     "semantics",
     "serve",
+    "sts",
     "text_encoder",
     "train",
 ]
@@ -95,6 +97,7 @@ if TYPE_CHECKING:
     from kinhash.pages.gallery import gallery
     from kinhash.plots import plot_curves
     from kinhash.report import Report
+    from kinhash.sentence_pairs import sts
     from kinhash.sentences import semantics
     from kinhash.serving.client import Client
     from kinhash.serving.running import serve

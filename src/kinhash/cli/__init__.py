@@ -30,6 +30,7 @@ _COMMANDS: dict[str, tuple[str, str]] = {
     "photos": ("kinhash.cli.photos", "a folder of photos: encoded, kept in step, and served as a gallery"),
     "search": ("kinhash.cli.search", "the items of an index nearest to a picture, an item or a code"),
     "serve": ("kinhash.cli.serve", "an index as a web server with a gallery page"),
+    "sts": ("kinhash.cli.sts", "how well sentence encoders agree with people on which sentences are alike"),
     "train": ("kinhash.cli.train", "learn codes from pictures or embeddings with classes"),
 }
 
