@@ -35,6 +35,7 @@ _PUBLIC = {
     "photos": "kinhash.album.update",
     "plot_curves": "kinhash.plots",
     "random_hyperplanes": "kinhash.hyperplanes",
+    "report_run": "kinhash.pages.run_report",
     "semantics": "kinhash.sentences",
     "serve": "kinhash.serving.running",
     "sts": "kinhash.sentence_pairs",
@@ -67,6 +68,8 @@ __all__ = [
     "photos",
     "plot_curves",
     "random_hyperplanes",
+    "report_run",
+    "report_run",
     "semantics",
     "serve",
     "sts",
@@ -95,6 +98,7 @@ if TYPE_CHECKING:
     from kinhash.models.storage import load_encoder
     from kinhash.models.text import text_encoder
     from kinhash.pages.gallery import gallery
+    from kinhash.pages.run_report import report_run
     from kinhash.plots import plot_curves
     from kinhash.report import Report
     from kinhash.sentence_pairs import sts

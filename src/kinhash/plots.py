@@ -59,8 +59,8 @@ def plot_curves(
     return figure
 
 
-def plot_training(log: Sequence[Mapping[str, Any]], path: Path) -> None:
-    """Every term of the loss over the epochs of a log.jsonl, and the learning rate."""
+def plot_training(log: Sequence[Mapping[str, Any]], path: Path | None = None) -> Figure:
+    """Every term of the loss over the epochs of a log.jsonl, and the learning rate; written to `path` if given."""
     require("matplotlib", "plot")
     from matplotlib.figure import Figure
 
@@ -74,7 +74,9 @@ def plot_training(log: Sequence[Mapping[str, Any]], path: Path) -> None:
     right.set(xlabel="epoch", ylabel="learning rate")
     if log:
         left.legend(frameon=False)
-    _write(figure, path)
+    if path is not None:
+        _write(figure, path)
+    return figure
 
 
 def _curve_name(reports: Sequence[Report], similarity: str | None) -> str:

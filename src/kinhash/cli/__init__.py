@@ -10,29 +10,43 @@ import click
 
 from kinhash.errors import KinhashError, explained
 
-# command -> (module, one line of help); the module is imported only when its command runs
-_COMMANDS: dict[str, tuple[str, str]] = {
-    "classes": ("kinhash.cli.classes", "write and check tables of what class names mean"),
-    "dedup": (
-        "kinhash.cli.dedup",
-        "pictures of a folder, or items of an index, that are nearly the same, in groups",
-    ),
-    "demo": ("kinhash.cli.demo", "the whole way on bundled pictures, in minutes"),
-    "encode": ("kinhash.cli.encode", "pictures or embeddings to codes, by a trained encoder"),
-    "evaluate": ("kinhash.cli.evaluate", "how well codes or vectors keep meaning"),
-    "export": ("kinhash.cli.export", "an encoder as an ONNX file"),
-    "gallery": (
-        "kinhash.cli.gallery",
-        "what pictures find, as one page or picture, several encoders side by side",
-    ),
-    "index": ("kinhash.cli.index", "make, fill, tidy and check an index on disk"),
-    "methods": ("kinhash.cli.methods", "what can be trained: papers, formulas, codes or floats"),
-    "photos": ("kinhash.cli.photos", "a folder of photos: encoded, kept in step, and served as a gallery"),
-    "search": ("kinhash.cli.search", "the items of an index nearest to a picture, an item or a code"),
-    "serve": ("kinhash.cli.serve", "an index as a web server with a gallery page"),
-    "sts": ("kinhash.cli.sts", "how well sentence encoders agree with people on which sentences are alike"),
-    "train": ("kinhash.cli.train", "learn codes from pictures or embeddings with classes"),
+# activity -> command -> (module, one line of help); the module is imported only when its command runs
+_ACTIVITIES: dict[str, dict[str, tuple[str, str]]] = {
+    "Pictures, straight away": {
+        "demo": ("kinhash.cli.demo", "the whole way on bundled pictures, in minutes"),
+        "photos": (
+            "kinhash.cli.photos",
+            "a folder of photos: encoded, kept in step, and served as a gallery",
+        ),
+        "serve": ("kinhash.cli.serve", "an index as a web server with a gallery page"),
+    },
+    "Encoders": {
+        "train": ("kinhash.cli.train", "learn codes from pictures or embeddings with classes"),
+        "methods": ("kinhash.cli.methods", "what can be trained: papers, formulas, codes or floats"),
+        "encode": ("kinhash.cli.encode", "pictures or embeddings to codes, by a trained encoder"),
+        "export": ("kinhash.cli.export", "an encoder as an ONNX file"),
+        "classes": ("kinhash.cli.classes", "write and check tables of what class names mean"),
+    },
+    "Measuring": {
+        "evaluate": ("kinhash.cli.evaluate", "how well codes or vectors keep meaning"),
+        "report": ("kinhash.cli.report", "a training as one page, with figures"),
+        "sts": (
+            "kinhash.cli.sts",
+            "how well sentence encoders agree with people on which sentences are alike",
+        ),
+    },
+    "Indexes": {
+        "index": ("kinhash.cli.index", "make, fill, tidy and check an index on disk"),
+        "search": ("kinhash.cli.search", "the items of an index nearest to a picture, an item or a code"),
+    },
+    "The shell": {
+        "completion": (
+            "kinhash.cli.completion",
+            "what makes the tabulator complete commands in bash, zsh or fish",
+        ),
+    },
 }
+_COMMANDS = {name: place for commands in _ACTIVITIES.values() for name, place in commands.items()}
 
 
 class _LazyGroup(click.Group):
@@ -48,8 +62,10 @@ class _LazyGroup(click.Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, line) for name, (_, line) in sorted(_COMMANDS.items())])
+        width = max(map(len, _COMMANDS))
+        for activity, commands in _ACTIVITIES.items():
+            with formatter.section(activity):
+                formatter.write_dl([(name.ljust(width), line) for name, (_, line) in commands.items()])
 
 
 @click.group(
@@ -57,7 +73,11 @@ class _LazyGroup(click.Group):
 )
 @click.version_option(package_name="kinhash")
 def cli() -> None:
-    """Turn pictures or embeddings into short binary codes that keep kin together, and search them exactly."""
+    """Turn pictures or embeddings into short binary codes that keep kin together, and search them exactly.
+
+    Results go to stdout, all else to stderr. Exit codes: 0 done, 1 an error (one sentence on stderr says which), 2 a wrong
+    command line, 130 interrupted.
+    """
 
 
 def main() -> None:

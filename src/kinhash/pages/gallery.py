@@ -78,7 +78,7 @@ class Gallery:
         return page(
             title,
             tag("p", self.describe()),
-            *(self._block(number, one, small.found) for number, one in enumerate(self.found, 1)),
+            *(self.block(number, one, small.found) for number, one in enumerate(self.found, 1)),
             notes=(small.note(),),
         )
 
@@ -126,7 +126,8 @@ class Gallery:
     def captions(self, row: int) -> Sequence[str]:
         return () if self.data.captions is None else self.data.captions[row]
 
-    def _block(self, number: int, one: Found, small: Mapping[int, Thumbnail]) -> Html:
+    def block(self, number: int, one: Found, small: Mapping[int, Thumbnail]) -> Html:
+        """One query with what every encoder finds."""
         query = tag("ul", self._card(one.query, small, None), class_="row")
         rows: list[Html] = []
         for name, hits in one.rows.items():
