@@ -69,7 +69,6 @@ __all__ = [
     "plot_curves",
     "random_hyperplanes",
     "report_run",
-    "report_run",
     "semantics",
     "serve",
     "sts",
