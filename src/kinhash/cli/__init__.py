@@ -18,6 +18,14 @@ _ACTIVITIES: dict[str, dict[str, tuple[str, str]]] = {
             "kinhash.cli.photos",
             "a folder of photos: encoded, kept in step, and served as a gallery",
         ),
+        "dedup": (
+            "kinhash.cli.dedup",
+            "pictures of a folder, or items of an index, that are nearly the same, in groups",
+        ),
+        "gallery": (
+            "kinhash.cli.gallery",
+            "what pictures find, several encoders side by side, as one page or picture",
+        ),
         "serve": ("kinhash.cli.serve", "an index as a web server with a gallery page"),
     },
     "Encoders": {
