@@ -7,14 +7,44 @@ import difflib
 from kinhash.errors import InputError
 from kinhash.methods.center import CENTER
 from kinhash.methods.contract import LossOptions, Method, Problem
+from kinhash.methods.correlation import CORRELATION
+from kinhash.methods.csq import CSQ
+from kinhash.methods.dch import DCH
+from kinhash.methods.devise import DEVISE
+from kinhash.methods.dpn import DPN
+from kinhash.methods.greedyhash import GREEDYHASH
+from kinhash.methods.hashnet import HASHNET
+from kinhash.methods.hierarchical import HIERARCHICAL
 from kinhash.methods.kin import KIN
+from kinhash.methods.label_embedding import LABEL_EMBEDDING
+from kinhash.methods.linear import LINEAR
+from kinhash.methods.one_hot import ONE_HOT
+from kinhash.methods.orthohash import ORTHOHASH
+from kinhash.methods.spreading import SPREADING
+from kinhash.methods.tie_aware import TIE_AWARE
+from kinhash.methods.usdh import USDH
 
 # name -> method; a rival adds one file and one line
 METHODS: dict[str, Method] = {
     **KIN,
     # named in the paper
+    "devise": DEVISE,
     "center": CENTER,
+    "label-embedding": LABEL_EMBEDDING,
+    **CORRELATION,
+    "hierarchical": HIERARCHICAL,
+    "one-hot": ONE_HOT,
+    "usdh": USDH,
+    "spreading": SPREADING,
+    **TIE_AWARE,
+    **LINEAR,
     # peers of today
+    "hashnet": HASHNET,
+    "dch": DCH,
+    "greedyhash": GREEDYHASH,
+    "csq": CSQ,
+    "dpn": DPN,
+    "orthohash": ORTHOHASH,
     # zero-shot
 }
 
