@@ -11,6 +11,8 @@ import kinhash as kh
 from kinhash.cli import cli
 from kinhash.data.decoding import decode
 from kinhash.data.preprocessing import Preprocessing
+from kinhash.serving.app import create_app
+from kinhash.serving.served import served
 
 codes = kh.Codes.from_logits(np.random.default_rng(0).normal(size=(40, 32)))
 assert len(codes[:5]) == 5
@@ -24,6 +26,7 @@ with tempfile.TemporaryDirectory() as folder:
     index.add([f"item {i}" for i in range(40)], codes)
     assert index.search(codes[:1], k=3).ids[0][0] == "item 0"
     index.close()
+    create_app([served("a", Path(folder) / "a.kin", lambda pictures: codes[: len(pictures)])])
 
 data = kh.dataset("cifar100-sample")
 assert len(data.test.take([1, 2])) == 2
