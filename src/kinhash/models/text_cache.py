@@ -78,6 +78,7 @@ class VectorCache:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with closing(sqlite3.connect(self.path, timeout=_WAIT, isolation_level=None)) as db:
+                db.text_factory = bytes  # a flipped bit may turn a blob into a text that is none
                 db.execute(_SCHEMA)
                 work(db)
         except (sqlite3.OperationalError, OSError) as error:
