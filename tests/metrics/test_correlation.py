@@ -1,4 +1,4 @@
-"""Kendall's tau-b against scipy and against counting pairs."""
+"""Kendall's tau-b against scipy and against counting pairs; Spearman's rho against scipy."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from metrics import naive
-from scipy.stats import kendalltau
+from scipy.stats import kendalltau, spearmanr
 
 from kinhash.errors import InputError
-from kinhash.metrics.correlation import kendall_tau
+from kinhash.metrics.correlation import kendall_tau, spearman_interval, spearman_rho
 
 
 @settings(max_examples=60, deadline=None)
@@ -64,3 +64,37 @@ def test_whole_numbers_beyond_those_of_float64_keep_their_order(first: int) -> N
 def test_bad_rows(x: list[float], y: list[float], says: str) -> None:
     with pytest.raises(InputError, match=says):
         kendall_tau(x, y)
+
+
+@pytest.mark.parametrize("n", [2, 3, 257, 5000])
+@pytest.mark.parametrize("levels", [2, 65, 0])
+def test_spearman_agrees_with_scipy(n: int, levels: int, rng: np.random.Generator) -> None:
+    x = rng.normal(size=n)
+    y = x + rng.normal(size=n)
+    if levels:
+        x, y = np.round(x * levels / 4), np.round(y * levels / 4)
+    if min(len(np.unique(x)), len(np.unique(y))) > 1:  # scipy warns of others
+        assert spearman_rho(x, y) == pytest.approx(spearmanr(x, y).statistic, abs=1e-12)
+    assert spearman_rho(np.exp(x), y) == pytest.approx(spearman_rho(x, y), nan_ok=True, abs=1e-12)
+
+
+def test_spearman_of_what_orders_nothing_or_is_no_pair() -> None:
+    assert np.isnan(spearman_rho([1, 1, 1], [1, 2, 3]))
+    assert spearman_rho([1, 2, 3], [9, 8, 7]) == -1
+    with pytest.raises(InputError, match="they must be pairs"):
+        spearman_rho([1, 2], [1, 2, 3])
+    with pytest.raises(InputError, match="NaN"):
+        spearman_rho([1, 2], [1, np.nan])
+
+
+def test_the_interval_is_that_of_plain_resampling(rng: np.random.Generator) -> None:
+    x = np.round(2 * rng.normal(size=200))
+    y = np.round(2 * (x + 2 * rng.normal(size=200)))
+    low, high = spearman_interval(x, y)
+    samples = rng.integers(200, size=(500, 200))
+    plain = np.quantile([spearmanr(x[rows], y[rows]).statistic for rows in samples], [0.025, 0.975])
+    assert low < spearman_rho(x, y) < high
+    assert [low, high] == pytest.approx(plain, abs=0.03)
+    assert spearman_interval(x, y) == (low, high)
+    narrow = spearman_interval(x, y, share=0.5)
+    assert low < narrow[0] < narrow[1] < high
