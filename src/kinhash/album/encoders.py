@@ -16,7 +16,6 @@ from kinhash.index.head import NAME as HEAD
 if TYPE_CHECKING:
     from kinhash.models.encoder import HashEncoder
 
-BITS = 128
 _CARD = "encoder.json"
 
 
@@ -61,7 +60,7 @@ def _chosen(encoder: str | os.PathLike[str] | None, bits: int | None, device: st
     from kinhash.models.storage import load_encoder
 
     if encoder is None:
-        return pretrained_encoder(BITS if bits is None else bits, device=device)
+        return pretrained_encoder(device=device) if bits is None else pretrained_encoder(bits, device)
     loaded = load_encoder(encoder, bits=bits, device=device)
     if loaded.takes != "pictures":
         raise InputError(

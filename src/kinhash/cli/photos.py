@@ -21,7 +21,7 @@ from kinhash.errors import require
     type=click.Path(path_type=Path),
     help="Folder of a trained encoder.  [default: a pretrained network]",
 )
-@click.option("--bits", type=int, help="Length of the codes.  [default: 128, or what the encoder makes]")
+@click.option("--bits", type=int, help="Length of the codes.  [default: 256, or what the encoder makes]")
 @click.option(
     "--index",
     type=click.Path(path_type=Path),

