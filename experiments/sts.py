@@ -2,7 +2,8 @@
 
     python experiments/sts.py [FOLDER] [--encoder NAME ...]
 
-FOLDER holds dev.tsv and test.tsv; by default it is `stsb` in $KINHASH_DATA or in ../shared/data. Writes results/text/sts.json.
+FOLDER holds dev.tsv and test.tsv; by default it is `stsb` in $KINHASH_DATA or in ../shared/data. The result goes to
+results/text/sts.json.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tools"))
-from measure import ROOT, RESULTS, write_result
+from measure import RESULTS, ROOT, write_result
 
 import kinhash as kh
 from kinhash.sentence_pairs import read_pairs
