@@ -27,8 +27,9 @@ from kinhash.codes import Codes
 from kinhash.duplicates.alike import likeness
 from kinhash.duplicates.pairs import LEAST, PARTS, RADIUS, candidates
 from kinhash.duplicates.perceptual import WHOLE, Looks, looks, perceptual_codes
-from kinhash.hyperplanes import random_hyperplanes
 from kinhash.index.scan import pairs_within
+from kinhash.models.efficientnet_lite import class_weights
+from kinhash.models.pretrained import feature_statistics, projection
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tools"))
 from measure import Check, verdict, write_result
@@ -117,11 +118,12 @@ def hashed(pool: Pool) -> dict[str, tuple[Found, range, tuple[float, ...]]]:
 
 
 def semantic(pool: Pool, features: Mapping[str, NDArray[np.float32]]) -> dict[str, Any]:
-    """Random hyperplanes of the pretrained network's features, less the mean of the originals."""
+    """Codes of the encoder that `kinhash photos` takes where none is given."""
     vectors = np.concatenate([features["originals"], *(features[kind] for kind in KINDS)])
     found = {}
-    for bits, widest in ((64, 12), (128, 28), (256, 62)):
-        codes: Codes = random_hyperplanes(vectors - features["originals"].mean(axis=0), bits, SEED)
+    for bits, widest in ((64, 14), (128, 32), (256, 70)):
+        projected = (vectors - feature_statistics()[0]) @ projection(class_weights(), bits)
+        codes = Codes.from_logits(projected)
         for look in (False, True):
             start = time.perf_counter()
             pairs = pairs_within(codes, widest)
