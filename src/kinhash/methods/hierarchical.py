@@ -7,7 +7,8 @@ Zhe, Ou-Yang, Chen, Yan: Semantic Hierarchy Preserving Deep Hashing for Large-Sc
       + mean_b (10 sum_k relu(|z_bk| - 1.1) + .1 |sgn z_b - z_b|^2) / d,   sigma = [1, .5]
 
 Superclasses come from the distances between classes, by average linkage: a fifth as many as classes unless `superclasses`
-says how many. In the first epoch the means are random codes, since there are none yet.
+says how many; the mean of a superclass is that of its classes' means. In the first epoch the means are random codes, since
+there are none yet.
 """
 
 from __future__ import annotations
