@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import groupby
+
 import torch.nn.functional as F
 from torch import Tensor, nn
 
@@ -38,10 +40,14 @@ class BasicBlock(nn.Module):
 
 
 class CifarResNet(Backbone):
-    """`depth` = 6 n + 2 layers: three stages of n blocks with 32, 64 and 128 channels. ResNet-110w has n = 18."""
+    """`depth` = 6 n + 2 layers: three stages of n blocks with 32, 64 and 128 channels. ResNet-110w has n = 18.
+
+    `fused`: while training on a GPU, blocks of one shape run on kernels of our own (`fused_block`).
+    """
 
     def __init__(self, name: str, depth: int) -> None:
         super().__init__(name, CHANNELS[-1], Preprocessing())
+        self.fused = False
         blocks, rest = divmod(depth - 2, 6)
         if blocks < 1 or rest:
             raise InputError(f"{name}: the depth of this ResNet is 6 n + 2 (8, 14, 20, ... 110), got {depth}")
@@ -58,4 +64,17 @@ class CifarResNet(Backbone):
 
     def forward(self, x: Tensor) -> Tensor:
         x = F.relu(self.norm(self.stem(x)), inplace=True)
-        return self.blocks(x).mean((2, 3))
+        x = self._in_runs(x) if self.fused and self.training else self.blocks(x)
+        return x.mean((2, 3))
+
+    def _in_runs(self, x: Tensor) -> Tensor:
+        from kinhash.models import fused_block
+
+        for halves, blocks in groupby(self.blocks, key=lambda block: block.halves):
+            run = list(blocks)
+            if not halves and fused_block.fits(run, x):
+                x = fused_block.run(run, x)
+            else:
+                for block in run:
+                    x = block(x)
+        return x
