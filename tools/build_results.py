@@ -15,13 +15,18 @@ from typing import Any
 import readme_tables
 import results_training
 import search_tables
+import serve_tables
 from marked_tables import filled
 from result_files import Result, number, provenance, read_results, table
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "RESULTS.md"
 # documents with marked tables
-DOCUMENTS = {"README.md": readme_tables.TABLES, "docs/search.md": search_tables.TABLES}
+DOCUMENTS = {
+    "README.md": readme_tables.TABLES,
+    "docs/search.md": search_tables.TABLES,
+    "docs/serve.md": serve_tables.TABLES,
+}
 HEAD = """\
 # Results
 

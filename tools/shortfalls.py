@@ -34,6 +34,12 @@ def _flat(what: str, metric: str, bar: float) -> Bar:
     return Bar(what, "search", "flat", lambda result: float(result.card["metrics"][metric]), bar)
 
 
+def _load(metric: str, bar: float) -> Bar:
+    least = "p95" not in metric
+    what = f"the server over 10M codes, {metric}"
+    return Bar(what, "serve", "load", lambda result: float(result.card["metrics"][metric]), bar, least)
+
+
 _FAISS = "{} of {} bits, times as fast as FAISS"
 BARS = (
     _flat(_FAISS.format("one query over codes", 64), "batch 1, FAISS at its best / kinhash", 2),
@@ -57,6 +63,10 @@ BARS = (
         15,
         at_least=False,
     ),
+    _load("single queries a second, 64 at a time", 300),
+    _load("p95 of single queries, 64 at a time, ms", 100),
+    _load("queries a second in requests of 32", 1500),
+    _load("64 at a time / one at a time", 4),
 )
 
 

@@ -231,6 +231,24 @@ def test_an_encoder_must_fit(tmp_path: Path, colours: Path) -> None:
         assert reply.error == "a is served without an encoder of pictures: search by id or by code"
 
 
+def test_an_encoder_says_whether_it_understands_text_and_pictures(colours: Path) -> None:
+    class Deaf(Colours):
+        understands_text = False
+
+    class Blind(Colours):
+        takes = "embeddings"
+
+    deaf, blind = (served("a", colours / "colours.kin", kind()) for kind in (Deaf, Blind))
+    with asking(create_app([deaf])) as ask:
+        assert ask.post("/api/a/search", {"text": "red"}).error.startswith(
+            "a is served without an encoder of text"
+        )
+        assert not ask.get("/api").json["indexes"][0]["text"]
+    with asking(create_app([blind])) as ask:
+        assert ask.post("/api/a/search", {"text": "red"}).status == 200
+        assert ask.post("/api/a/search/picture", content(picture("red"))).status == 400
+
+
 def test_several_indexes_have_names(tmp_path: Path) -> None:
     assert names_of([tmp_path / "a.kin", tmp_path / "b" / "a.kin", "x y.kin"]) == ["a", "a-2", "x-y"]
     with pytest.raises(kh.KinhashError, match="there is nothing to serve"):

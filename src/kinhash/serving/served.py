@@ -80,6 +80,8 @@ def _functions(encoder: Any) -> tuple[Encode | None, Encode | None]:
     if encoder is None:
         return None, None
     encode, text = getattr(encoder, "encode", None), getattr(encoder, "encode_text", None)
+    if not getattr(encoder, "understands_text", True):
+        text = None
     if encode is None and text is None:
         if not callable(encoder):
             raise InputError(
