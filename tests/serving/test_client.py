@@ -150,7 +150,7 @@ def test_what_the_encoder_adds(colours: tuple[Path, str]) -> None:
         assert "green-04.png" not in near.ids[0]
         assert len(client.search_id("green-04.png", 100).ids[0]) == 39
         assert client.thumbnail("green-04.png", 128)[8:12] == b"WEBP"
-        with pytest.raises(InputError, match="the upload is no picture that can be read"):
+        with pytest.raises(InputError, match="the upload of 7 bytes cannot be read as a picture"):
             client.search_picture(b"nothing", 3)
         with pytest.raises(InputError, match="larger than the 1 MB that this server takes"):
             client.search_picture(bytes(5 * 2**20), 3)

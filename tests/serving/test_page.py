@@ -214,7 +214,10 @@ def test_errors_are_sentences(gallery: Gallery) -> None:
     assert gallery.ids() == []
     gallery.open("/?where=step+>")
     assert "expected a number" in str(gallery.run(ERROR))
-    for name, said in (("broken.png", "the upload is no picture"), ("large.png", "is larger than the 0 MB")):
+    for name, said in (
+        ("broken.png", "the upload of 10 bytes cannot be read"),
+        ("large.png", "is larger than the 0 MB"),
+    ):
         file = gallery.folder / name
         file.write_bytes(b"no picture" if name == "broken.png" else os.urandom(300_000))
         gallery.page.give_files("#file", [file])

@@ -11,7 +11,7 @@ from typing import Any
 
 from PIL import Image, features
 
-from kinhash.data.images import Source, open_rgb
+from kinhash.data.images import name_of, opened, upright
 from kinhash.data.walking import is_picture
 from kinhash.errors import FormatError, InputError, NotFoundError
 from kinhash.serving.thumbnails import Cache
@@ -43,24 +43,23 @@ def file_of(name: int | str, metadata: Mapping[str, Any], root: Path | None) -> 
 
 def uploaded(body: bytes) -> Image.Image:
     """The picture of an upload, upright, in RGB; anything that is none is an InputError."""
-    if not body:
-        raise InputError("the upload is empty: send the bytes of a picture")
     try:
         return open_checked(body)
-    except (FormatError, NotFoundError) as error:
-        raise InputError(f"the upload is no picture that can be read: {error}") from None
+    except FormatError as error:
+        raise InputError(f"the upload of {error}") from None
 
 
-def open_checked(source: Source, near: int | None = None) -> Image.Image:
-    """`open_rgb` of a picture whose header does not announce more pixels than can be decoded."""
-    try:
-        with Image.open(io.BytesIO(source) if isinstance(source, bytes) else source) as header:  # type: ignore[arg-type]
-            width, height = header.size
-    except Exception:  # Pillow's readers raise anything on damaged files, and messages about themselves
-        raise FormatError("it is damaged, or no picture of a known kind") from None
-    if width * height > MOST_PIXELS:
-        raise FormatError(f"it has {width} x {height} pixels, more than {MOST_PIXELS:,}: make it smaller")
-    return open_rgb(source, near)
+def open_checked(source: Path | bytes, near: int | None = None) -> Image.Image:
+    """`open_rgb` of a picture whose head does not announce more pixels than may be decoded."""
+    with opened(source) as image:
+        width, height = image.size
+        if width * height > MOST_PIXELS:
+            raise FormatError(
+                f"{name_of(source)} has {width} x {height} pixels, more than {MOST_PIXELS:,}: make it smaller"
+            )
+        if near is not None:
+            image.draft(None, (near, near))
+        return upright(image)
 
 
 def thumbnail(path: Path, size: int, cache: Cache) -> tuple[bytes, str, str]:

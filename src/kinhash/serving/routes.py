@@ -130,9 +130,7 @@ class Routes:
             async with self._drawing:
                 content, kind, tag = await asyncio.to_thread(thumbnail, path, int(size), self._cache)
         except FormatError as error:
-            raise RefusedError(
-                422, f"the picture of {name!r} cannot be shown: {error}", "FormatError"
-            ) from None
+            raise RefusedError(422, f"{name!r} has no picture to show: {error}", "FormatError") from None
         headers = {"etag": f'"{tag}"', "cache-control": "private, max-age=300"}
         if request.headers.get("if-none-match") == headers["etag"]:
             return Response(status_code=304, headers=headers)
