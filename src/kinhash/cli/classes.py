@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from kinhash.cli.talk import json_option, print_json
 from kinhash.errors import FormatError, InputError, NotFoundError
 
 
@@ -25,7 +26,8 @@ def command() -> None:
 @click.option(
     "--force", is_flag=True, help="Write over a table that exists, and over the choices made in it."
 )
-def suggest(names: Path, out: Path | None, force: bool) -> None:
+@json_option
+def suggest(names: Path, out: Path | None, force: bool, as_json: bool) -> None:
     """Write a csv table of the meanings that the names in the file NAMES (one per line) may have.
 
     Put an x into `choice` for one row of every name, then pass the table to kh.semantics("wordnet", names, table=...).
@@ -44,6 +46,11 @@ def suggest(names: Path, out: Path | None, force: bool) -> None:
     write_candidates(out, wordnet, found)
     certain = {candidate.name for candidate in found if candidate.certain}
     unknown = [candidate.name for candidate in found if candidate.synset is None]
+    if as_json:
+        print_json(
+            {"table": str(out), "names": len(wanted), "chosen": len(certain), "without_candidates": unknown}
+        )
+        return
     click.echo(f"{out}: {len(found)} candidates for {len(wanted)} names")
     click.echo(f"chosen, since the word has one meaning: {len(certain)}")
     click.echo(f"to be chosen by you: {len(wanted) - len(certain) - len(unknown)}")
@@ -54,7 +61,8 @@ def suggest(names: Path, out: Path | None, force: bool) -> None:
 
 @command.command()
 @click.argument("table", type=click.Path(path_type=Path))
-def check(table: Path) -> None:
+@json_option
+def check(table: Path, as_json: bool) -> None:
     """Check that TABLE chooses exactly one existing synset for every name, and list what it chooses."""
     from kinhash.meaning.tables import problems, read_rows, read_table, unknown_synsets
     from kinhash.meaning.wordnet import load_wordnet
@@ -69,6 +77,9 @@ def check(table: Path) -> None:
             f"{table} is not finished: {len(wrong)} {'thing' if len(wrong) == 1 else 'things'} to do"
         )
     chosen = {name: wordnet.synset(key) for name, key in read_table(table).items()}
+    if as_json:
+        print_json({"table": str(table), "classes": {name: synset.name for name, synset in chosen.items()}})
+        return
     for name, synset in chosen.items():
         click.echo(f"{name}: {synset.name} {synset.wnid}, {synset.gloss.split(';')[0]}")
     for name, other in _same(list(chosen), [synset.name for synset in chosen.values()]):
@@ -79,7 +90,8 @@ def check(table: Path) -> None:
 @command.command()
 @click.argument("names")
 @click.option("--table", help="What names mean, a csv file of `kinhash classes suggest`.")
-def texts(names: str, table: str | None) -> None:
+@json_option
+def texts(names: str, table: str | None, as_json: bool) -> None:
     """List the sentences that --semantics sentences reads for the classes NAMES: a file, or a bundled table.
 
     Ids of ImageNet, synsets, names in a table and those of CIFAR-100 stand for WordNet's definition; others for themselves.
@@ -88,6 +100,9 @@ def texts(names: str, table: str | None) -> None:
     from kinhash.meaning.tables import TABLES
 
     described = class_texts(names if names in TABLES else read_names(Path(names)), table)
+    if as_json:
+        print_json({"texts": dict(described)})
+        return
     for name, text in described.items():
         click.echo(f"{name}: {text}")
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import sys
 from pathlib import Path
 
 import click
+
+from kinhash.cli.talk import json_option, print_json, quiet_option
 
 
 @click.command()
@@ -18,8 +21,10 @@ import click
     help="Folder to fill; the output of an earlier demo in it is replaced.",
 )
 @click.option("--bits", default=64, show_default=True, help="Length of the codes.")
-@click.option("--seed", default=0, show_default=True)
-def command(out: Path, bits: int, seed: int) -> None:
+@click.option("--seed", default=0, show_default=True, help="Of the training.")
+@quiet_option
+@json_option
+def command(out: Path, bits: int, seed: int, quiet: bool, as_json: bool) -> None:
     """From bundled pictures to codes, their evaluation, an index and three searches, in minutes on a laptop.
 
     100 classes of CIFAR-100: a hash head is trained on 22 pictures of each, and scored on 10 others of each.
@@ -32,4 +37,7 @@ def command(out: Path, bits: int, seed: int) -> None:
     check_needs()
     from kinhash.demo.run import run_demo
 
-    run_demo(out, bits=bits, seed=seed, progress=sys.stderr.isatty(), say=click.echo)
+    say = (lambda line: None) if as_json else click.echo
+    outcome = run_demo(out, bits=bits, seed=seed, progress=not quiet and sys.stderr.isatty(), say=say)
+    if as_json:
+        print_json({"out": str(out), **dataclasses.asdict(outcome)})

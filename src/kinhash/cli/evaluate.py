@@ -43,7 +43,7 @@ _DISTANCES = ("manhattan", "cosine")
     "--database", type=click.Path(path_type=Path), help="Codes to be searched, in place of the queries."
 )
 @click.option("--database-labels", type=click.Path(path_type=Path), help="As --labels, of the database.")
-@click.option("--k", default=250, show_default=True, help="How many neighbours count.")
+@click.option("-k", "--k", default=250, show_default=True, help="How many neighbours count.")
 @click.option("--ties", type=click.Choice(["expected", "stable"]), default="expected", show_default=True)
 @click.option("--formula", type=click.Choice(["corrected", "legacy"]), default="corrected", show_default=True)
 @click.option(

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 @click.option("--queries", default=6, show_default=True, help="How many queries to draw.")
 @click.option("--seed", default=0, show_default=True, help="Of the draw.")
 @click.option("--id", "ids", multiple=True, help="Search with this picture, in place of drawing.")
-@click.option("-k", default=8, show_default=True, help="How many results each.")
+@click.option("-k", "--k", default=8, show_default=True, help="How many results each.")
 @click.option("--concat", is_flag=True, help="Also show the codes of all models, one after the other.")
 @click.option("--semantics", help=f"Colour by meaning: {SPEC_HELP}.")
 @semantics_options

@@ -33,7 +33,7 @@ Hit = tuple[Any, int]  # id, distance
 @click.option("--id", "ids", multiple=True, help="An item of the index; it is left out of its own answer.")
 @click.option("--code", "codes", multiple=True, help="A code in hexadecimal digits.")
 @click.option("--encoder", type=click.Path(path_type=Path), help="Folder of the encoder that made the index.")
-@click.option("-k", type=int, help="How many items to find.  [default: 10]")
+@click.option("-k", "--k", type=int, help="How many items to find.  [default: 10]")
 @click.option("--radius", type=int, help="Find all items within this Hamming distance instead.")
 @where_option
 @device_option

@@ -50,7 +50,7 @@ _SHOWN = ("map_full", "accuracy", "unique_codes")  # with every mahp_..., what a
     metavar="NAME=VALUE",
     help="Any other value, as in --set lr=0.05",
 )
-@click.option("--seed", default=0, show_default=True)
+@click.option("--seed", default=0, show_default=True, help="Of the first weights and all that is drawn.")
 @click.option(
     "--test-share", type=float, help="Hold back this share of every class, to evaluate the codes of."
 )
