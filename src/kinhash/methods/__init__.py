@@ -6,7 +6,7 @@ import difflib
 
 from kinhash.errors import InputError
 from kinhash.methods.center import CENTER
-from kinhash.methods.contract import LossOptions, Method, Problem
+from kinhash.methods.contract import LossOptions, Method, Objective, Problem
 from kinhash.methods.correlation import CORRELATION
 from kinhash.methods.csq import CSQ
 from kinhash.methods.dch import DCH
@@ -20,6 +20,8 @@ from kinhash.methods.label_embedding import LABEL_EMBEDDING
 from kinhash.methods.linear import LINEAR
 from kinhash.methods.one_hot import ONE_HOT
 from kinhash.methods.orthohash import ORTHOHASH
+from kinhash.methods.posterior import POSTERIOR
+from kinhash.methods.shc import SHC
 from kinhash.methods.spreading import SPREADING
 from kinhash.methods.tie_aware import TIE_AWARE
 from kinhash.methods.usdh import USDH
@@ -45,6 +47,8 @@ METHODS: dict[str, Method] = {
     "csq": CSQ,
     "dpn": DPN,
     "orthohash": ORTHOHASH,
+    "shc": SHC,
+    "posterior": POSTERIOR,
     # zero-shot
 }
 
@@ -59,4 +63,4 @@ def find_method(name: str) -> Method:
     return found
 
 
-__all__ = ["METHODS", "LossOptions", "Method", "Problem", "find_method"]
+__all__ = ["METHODS", "LossOptions", "Method", "Objective", "Problem", "find_method"]
