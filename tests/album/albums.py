@@ -37,5 +37,9 @@ def items(index: Path) -> dict[str, tuple[str, str]]:
     with kh.Index.open(index, read_only=True) as opened:
         ids, codes = opened.items()
         metadata = opened.get(ids).metadata if len(ids) else []
-        pairs = zip(ids.tolist(), metadata, codes.to_hex(), strict=True)
+        pairs = zip(ids.tolist(), metadata, digits(codes), strict=True)
         return {name: (item["path"], code) for name, item, code in pairs}
+
+
+def digits(codes: kh.Codes) -> list[str]:
+    return [row.tobytes().hex() for row in codes.words]

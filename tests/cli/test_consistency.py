@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections import defaultdict
 from pathlib import Path
 
 import click
 import pytest
+from cli.walk import flags, leaves, options, source
 from click.testing import CliRunner
-
-sys.path.insert(0, str(Path(__file__).parent))
-from walk import flags, leaves, options, source
 
 from kinhash.cli import cli
 
