@@ -73,6 +73,7 @@ def _method(about: str, directions: Directions, paper: str, year: int, formula: 
         year=year,
         formula=formula,
         retrieves="codes",
+        needs=frozenset({"features"}),
         recipe={"head": "none", "activation": "features"},
         parameters=own,
         fit=_fitted(directions),

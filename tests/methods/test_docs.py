@@ -1,0 +1,40 @@
+"""docs/methods.md: its table is METHODS, its examples run."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import method_table
+import numpy as np
+import pytest
+
+from kinhash.methods import METHODS
+
+PAGE = (Path(__file__).parents[2] / "docs" / "methods.md").read_text(encoding="utf-8")
+
+
+def test_the_table_is_in_step() -> None:
+    assert method_table.filled(PAGE) == PAGE, "run python tools/method_table.py"
+    assert all(f"| `{name}` |" in PAGE for name in METHODS)
+
+
+def test_every_example_runs_in_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rng = np.random.default_rng(0)
+    (tmp_path / "vectors").mkdir()
+    for part, n in (("train", 64), ("test", 40)):
+        labels = np.arange(n) % 4
+        values = (np.eye(4, 8)[labels] + 0.3 * rng.normal(size=(n, 8))).astype(np.float32)
+        np.save(tmp_path / "vectors" / f"{part}.npy", values)
+        np.save(tmp_path / "vectors" / f"{part}_labels.npy", labels)
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {}
+    try:
+        for block in re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL):
+            exec(block, names)
+    finally:
+        METHODS.pop("corners", None)
+    assert capsys.readouterr().out.count("\n| ") >= 3
+    assert repr(names["own"]).endswith("16 bits, 4 classes)")
