@@ -5,16 +5,19 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
+import threading
 import time
 import tracemalloc
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from serving.colours import content, picture, serve_colours
-from serving.inside import Asker, asking
+from serving.colours import Colours, content, picture, serve_colours
+from serving.inside import Asker, Reply, asking
 
-from kinhash.serving import limits
+from kinhash.codes import Codes
+from kinhash.serving import limits, routes, searching
 from kinhash.serving.app import Settings, create_app
 from kinhash.serving.running import running
 from kinhash.serving.served import served
@@ -103,6 +106,59 @@ def test_a_client_that_sends_a_gigabyte_reads_why_it_is_refused(tmp_path: Path) 
                 assert reply.startswith(b"HTTP/1.1 413 "), reply
                 assert b"larger than the 1 MB that this server takes" in reply
                 assert sent <= 2**27
+
+
+@pytest.mark.parametrize("start", [b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX: ", b"GET /"])
+def test_a_head_without_end_is_cut_off(tmp_path: Path, start: bytes) -> None:
+    with running(create_app([serve_colours(tmp_path)])) as url:
+        host, port = url.removeprefix("http://").split(":")
+        with socket.create_connection((host, int(port)), timeout=20) as client:
+            client.sendall(start)
+            sent = 0
+            with suppress(ConnectionError):
+                while sent < 2**26:
+                    sent += client.send(b"a" * 2**14)
+            assert sent < 2**25
+        with socket.create_connection(
+            (host, int(port)), timeout=20
+        ) as client:  # one that is long enough, in parts
+            client.sendall(b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\n")
+            for number in range(50):
+                client.sendall(b"X-%d: %s\r\n" % (number, b"a" * 1000))
+            client.sendall(b"\r\n")
+            assert client.recv(100).startswith(b"HTTP/1.1 200")
+
+
+def test_only_so_many_uploads_and_sentences_at_once(colours: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(routes, "MOST_UPLOADS", 2)
+    monkeypatch.setattr(searching, "MOST_TO_ENCODE", 3)
+    go = threading.Event()
+
+    class Slow(Colours):
+        def encode_text(self, texts: Sequence[str]) -> Codes:
+            assert go.wait(20)
+            return Colours.encode_text(self, texts)
+
+    async def crowd(asker: Asker) -> list[Reply]:
+        body = content(picture("red"))
+        text = b'{"text": "red"}'
+        asked = [asker.ask("POST", UPLOAD, body) for _ in range(3)]
+        asked += [asker.ask("POST", "/api/colours/search", text) for _ in range(4)]
+        tasks = [asyncio.create_task(one) for one in asked]
+        while not any(task.done() for task in tasks[3:]):
+            await asyncio.sleep(0.001)
+        go.set()
+        return await asyncio.gather(*tasks)
+
+    with asking(create_app([served("colours", colours / "colours.kin", Slow())])) as asker:
+        replies = asker.run(crowd(asker))
+        assert "2 uploads are under way already: try again in a moment" in replies[2].error
+        assert replies[2].headers["retry-after"] == "1"
+        refused = [reply for reply in replies[3:] if reply.status == 503]
+        assert len(refused) >= 1
+        assert "3 queries wait for the encoder" in refused[0].error
+        assert asker.post("/api/colours/search", {"text": "red"}).status == 200
+        assert asker.post(UPLOAD, content(picture("red"))).status == 200
 
 
 def test_a_body_for_a_route_that_reads_none_is_not_kept(ask: Asker) -> None:

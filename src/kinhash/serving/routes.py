@@ -37,6 +37,7 @@ from kinhash.serving.thumbnails import Cache
 
 Call = Callable[[Request], Awaitable[Response]]
 JSON_LIMIT = 4 * 2**20
+MOST_UPLOADS = 16  # at once
 
 
 class Routes:
@@ -49,7 +50,8 @@ class Routes:
         self._metrics = metrics
         self._max_upload = max_upload
         self._cache = Cache(cache)
-        self._drawing = asyncio.Semaphore(2)  # thumbnails made at once: each holds a decoded picture
+        self._drawing = asyncio.Semaphore(2)  # pictures decoded at once
+        self._uploads = 0  # bodies in memory
         self._page = PageFiles()
 
     def table(self) -> dict[tuple[str, str], Call]:
@@ -79,8 +81,15 @@ class Routes:
     async def search_picture(self, request: Request) -> Response:
         searcher = self._searcher(request)
         asked = _from_query(request)
-        body = await read_body(request, self._max_upload)
-        picture = await asyncio.to_thread(uploaded, body)
+        if self._uploads >= MOST_UPLOADS:
+            raise RefusedError(503, f"{MOST_UPLOADS} uploads are under way already: try again in a moment")
+        self._uploads += 1
+        try:
+            body = await read_body(request, self._max_upload)
+            async with self._drawing:
+                picture = await asyncio.to_thread(uploaded, body)
+        finally:
+            self._uploads -= 1
         return reply(await searcher.search_picture(picture, asked))
 
     async def items(self, request: Request) -> Response:

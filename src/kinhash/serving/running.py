@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import socket
 import threading
 import warnings
@@ -135,6 +136,11 @@ def _listen(host: str, port: int) -> socket.socket:
 def _server(app: Starlette) -> uvicorn.Server:
     import uvicorn
 
+    protocol: Any = "h11"
+    if importlib.util.find_spec("httptools") is not None:
+        from kinhash.serving.protocol import BoundedProtocol
+
+        protocol = BoundedProtocol
     return uvicorn.Server(
         uvicorn.Config(
             app,
@@ -142,6 +148,7 @@ def _server(app: Starlette) -> uvicorn.Server:
             access_log=False,
             server_header=False,
             proxy_headers=False,
+            http=protocol,
             ws="none",
             timeout_keep_alive=30,
             timeout_graceful_shutdown=5,

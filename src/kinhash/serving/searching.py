@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
@@ -17,9 +18,11 @@ from kinhash.serving.asked import SHAPE, check_fields, read_codes, read_flag, re
 from kinhash.serving.batching import Batcher, Told
 from kinhash.serving.meanings import KEY, Meanings, Reference
 from kinhash.serving.paging import Page, Wanted, pages
+from kinhash.serving.replies import RefusedError
 from kinhash.serving.served import Served
 
 BY = ("codes", "base64", "id", "text")
+MOST_TO_ENCODE = 64  # pictures and sentences in line
 _ATTEMPTS = 5  # items of hits may be deleted between the search and the look at them
 
 
@@ -31,6 +34,7 @@ class Searcher:
         self.batcher = Batcher(served.index, told=told)
         self._meanings = Meanings(served.semantics)
         self._encoding = ThreadPoolExecutor(1, thread_name_prefix="kinhash-encode")
+        self._to_encode = 0
 
     async def search(self, asked: dict[str, Any]) -> dict[str, Any]:
         """The answer to a request in json."""
@@ -71,8 +75,14 @@ class Searcher:
         self._encoding.shutdown(wait=True, cancel_futures=True)
         self.served.index.close()
 
-    async def _encoded(self, work: Any) -> Any:
-        return await asyncio.get_running_loop().run_in_executor(self._encoding, work)
+    async def _encoded(self, work: Callable[[], Any]) -> Any:
+        if self._to_encode >= MOST_TO_ENCODE:
+            raise RefusedError(503, f"{self._to_encode} queries wait for the encoder: try again in a moment")
+        self._to_encode += 1
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._encoding, work)
+        finally:
+            self._to_encode -= 1
 
     async def _answer(
         self, codes: Codes, wanted: Wanted, items: bool, own: Any, predicted: str | None
