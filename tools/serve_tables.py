@@ -13,11 +13,15 @@ def load(results: Sequence[Result]) -> str:
     result = one_file(results, "serve", "load")
     if result is None:
         return "Not measured yet: results/serve/load.json."
-    columns = ["connections", "queries a request", "queries a second", "p50 ms", "p95 ms", "p99 ms"]
-    rows = [[row["load"], *(number(row[name], 3) for name in columns)] for row in result.card["rows"]]
+    counts = ["connections", "queries a request"]
+    measured = ["queries a second", "p50 ms", "p95 ms", "p99 ms"]
+    rows = [
+        [row["load"], *(str(row[name]) for name in counts), *(number(row[name], 3) for name in measured)]
+        for row in result.card["rows"]
+    ]
     ratio = result.card["metrics"]["64 at a time / one at a time"]
     said = f"64 clients at a time get {number(ratio, 3)} times the queries of one client that asks again at once."
-    return f"{table(['load', *columns], rows)}\n\n{said}\n\n{provenance([result])}"
+    return f"{table(['load', *counts, *measured], rows)}\n\n{said}\n\n{provenance([result])}"
 
 
 TABLES: Tables = {"load": load}
