@@ -12,10 +12,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import dedup_tables
 import readme_tables
 import results_training
 import search_tables
 import serve_tables
+import text_tables
 from marked_tables import filled
 from result_files import Result, number, provenance, read_results, table
 
@@ -24,8 +26,10 @@ PAGE = ROOT / "RESULTS.md"
 # documents with marked tables
 DOCUMENTS = {
     "README.md": readme_tables.TABLES,
+    "docs/dedup.md": dedup_tables.TABLES,
     "docs/search.md": search_tables.TABLES,
     "docs/serve.md": serve_tables.TABLES,
+    "docs/text.md": text_tables.TABLES,
 }
 HEAD = """\
 # Results
