@@ -188,3 +188,25 @@ def test_what_is_refused(few: tuple[kh.Codes, np.ndarray, Semantics]) -> None:
             call()
     with pytest.raises(UnknownClassError, match=r"labels\[0\] is 4"):
         evaluate(codes, np.full(600, 4), semantics=semantics)
+
+
+class Made:
+    """What an encoder gives: a representation that knows its metric."""
+
+    metric = "dot"
+
+    def __init__(self, representation: Any) -> None:
+        self.representation = representation
+
+
+def test_what_an_encoder_made_brings_its_own_metric() -> None:
+    rows, labels = np.random.default_rng(0).normal(size=(30, 6)), np.arange(30) % 3
+    own = kh.evaluate(Made(rows), labels, k=5)
+    assert own.protocol["metric"] == "dot"
+    assert own.metrics == kh.evaluate(rows, labels, k=5, metric="dot").metrics
+    assert kh.evaluate(Made(rows), labels, k=5, metric="l2").protocol["metric"] == "l2"
+    assert kh.evaluate(rows, labels, k=5).protocol["metric"] == "l1"
+    codes = kh.Codes.from_logits(rows)
+    assert kh.evaluate(Made(codes), labels, k=5).metrics == kh.evaluate(codes, labels, k=5).metrics
+    both = kh.evaluate(Made(rows), labels, database=Made(rows[:20]), database_labels=labels[:20], k=5)
+    assert both.protocol["n_database"] == 20

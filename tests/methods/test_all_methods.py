@@ -177,3 +177,36 @@ def losses_of(folder: Path) -> list[dict[str, float]]:
     from kinhash.training.runfolder import read_log
 
     return [line["losses"] for line in read_log(folder / "log.jsonl")]
+
+
+def test_what_changes_between_epochs_is_resumed(tmp_path: Path) -> None:
+    """The class means of the epoch before are in the checkpoint."""
+    options: dict[str, Any] = {"epochs": 4, "checkpoint_every": 1}
+    whole = run("hierarchical", **options)
+    run("hierarchical", out=tmp_path, stop_after=2, **options)
+    assert toy.same(whole, run("hierarchical", out=tmp_path, resume=True, **options))
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("name", TRAINED)
+def test_a_cuda_graph_holds_every_objective(name: str) -> None:
+    objective = cases.objective(name).float().cuda()
+    outputs = cases.outputs(cases.problem(name).width, n=64)
+    leaves = [None if x is None else x.detach().float().cuda().requires_grad_() for x in outputs]
+    on_gpu, targets = type(outputs)(*leaves), cases.targets(64).map(torch.Tensor.cuda)
+
+    def step() -> None:
+        torch.stack(list(objective(on_gpu, targets).values())).sum().backward()
+
+    side = torch.cuda.Stream()
+    with torch.cuda.stream(side):
+        for _ in range(3):
+            step()
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph, stream=side):
+        step()
+    graph.replay()
+    torch.cuda.synchronize()
+    assert on_gpu.z.grad is not None
+    assert on_gpu.z.grad.isfinite().all()

@@ -7,6 +7,7 @@ import torch
 
 from kinhash.errors import InputError
 from kinhash.models import HashLayer, HashNetwork, build_backbone
+from kinhash.models.hash_layer import FloatLayer, build_layer
 
 
 @pytest.mark.parametrize("activation", ["tanh", "softsign", "straight-through"])
@@ -84,3 +85,31 @@ def test_bfloat16_gives_float32_codes() -> None:
 def test_bad_options(options: dict[str, object]) -> None:
     with pytest.raises(InputError):
         HashNetwork("wrn10-1", **options)  # type: ignore[arg-type]
+
+
+def test_layers_without_bounds() -> None:
+    x = torch.randn(9, 5)
+    layers = {name: build_layer(5, 4, name) for name in ("norm", "linear", "unit", "features")}  # type: ignore[arg-type]
+    y = {name: layer(x) for name, layer in layers.items()}
+    torch.testing.assert_close(y["norm"].mean(0), torch.zeros(4), atol=1e-5, rtol=0)
+    torch.testing.assert_close(y["norm"].var(0, correction=0), torch.ones(4), atol=1e-3, rtol=0)
+    assert isinstance(layers["linear"], FloatLayer)
+    torch.testing.assert_close(y["linear"], layers["linear"].linear(x))
+    torch.testing.assert_close(y["unit"].norm(dim=1), torch.ones(9))
+    assert torch.equal(y["features"], x)
+    assert (layers["features"].width, layers["unit"].width) == (5, 4)
+
+
+def test_a_class_head_may_see_signs_or_a_normalised_relu() -> None:
+    torch.manual_seed(0)
+    z = torch.randn(9, 4, requires_grad=True)
+    signs = HashNetwork(build_backbone("none", inputs=5), 4, 3, reading="sign")
+    found = signs.heads(z).logits
+    assert found is not None
+    W = signs.classifier[1]  # type: ignore[index]
+    torch.testing.assert_close(found, W(torch.where(z >= 0, 1.0, -1.0)))
+    found.sum().backward()
+    torch.testing.assert_close(z.grad, W.weight.sum(0).expand(9, 4))  # as if the signs were not there
+    normed = HashNetwork(build_backbone("none", inputs=5), 4, 3, reading="relu-norm").heads(z).logits
+    assert normed is not None
+    assert normed.shape == (9, 3)
