@@ -227,6 +227,17 @@ def test_errors_are_sentences(gallery: Gallery) -> None:
     assert gallery.run(ERROR) == ""
 
 
+def test_a_server_that_is_gone_is_said(gallery: Gallery) -> None:
+    one = served("colours", gallery.folder / "colours.kin", Colours())
+    with running(create_app([one], Settings(cache=gallery.folder / "cache"))) as url:
+        gallery.page.open(url)
+        gallery.page.wait(f"{STATUS} === 'colours: 40 items'")
+    gallery.run(
+        "document.getElementById('text').value = 'red'; document.getElementById('form').requestSubmit()"
+    )
+    gallery.page.wait(f"{ERROR} === 'The server does not answer. Is it still running?'")
+
+
 def test_every_control_has_a_name_and_the_colours_follow_the_system(gallery: Gallery) -> None:
     gallery.open("/?text=red")
     nodes = gallery.page.do("Accessibility.getFullAXTree")["nodes"]

@@ -267,3 +267,34 @@ def test_the_overview_tells_what_can_be_asked(ask: Asker) -> None:
         "semantics": "colours",
     }
     assert json.loads(ask.get("/health").body)["status"] == "ok"
+
+
+def test_a_trained_encoder_out_of_its_folder(tmp_path: Path) -> None:
+    """Pictures, a predicted class and its semantics, as `kinhash serve INDEX --encoder FOLDER` opens them."""
+    torch = pytest.importorskip("torch")
+    from kinhash.models.catalogue import build_backbone
+    from kinhash.models.encoder import HashEncoder
+    from kinhash.models.network import HashNetwork
+
+    torch.manual_seed(0)
+    network = HashNetwork(build_backbone("wrn10-1"), bits=24, classes=3)
+    classes = ("red", "green", "blue")
+    semantics = kh.Semantics("three", np.ones((3, 3)) - np.eye(3), classes)
+    encoder = HashEncoder(network, classes=classes, semantics=semantics)
+    encoder.save(tmp_path / "encoder")
+    images = [picture(name, step) for name in classes for step in range(4)]
+    ids = [f"{name}-{step}" for name in classes for step in range(4)]
+    with kh.Index.create(tmp_path / "a.kin", 24) as index:
+        index.add(ids, encoder.encode(images), [{"label": name.split("-")[0]} for name in ids])
+    one = served("a", tmp_path / "a.kin", tmp_path / "encoder")
+    assert one.encode_text is None
+    with asking(create_app([one])) as ask:
+        assert ask.get("/api").json["indexes"][0]["semantics"] == "three"
+        reply = ask.post("/api/a/search/picture?items=true&k=12", content(images[5])).json
+        assert reply["codes"] == encoder.encode(images[5]).hex()
+        answer = reply["answers"][0]
+        assert answer["distances"][answer["ids"].index("green-1")] == 0
+        predicted = classes[int(encoder.predict(images[5])[0].argmax())]
+        assert answer["reference"] == {"label": predicted, "source": "prediction"}
+        for name, item in zip(answer["ids"], answer["items"], strict=True):
+            assert item["semantic"] == float(name.split("-")[0] != predicted)
