@@ -15,6 +15,8 @@ from kinhash.kernels.annealing import anneal
 Floats = NDArray[np.float64]
 _BALANCE = 0.02  # of bits over classes, against the fit: a flip that balances a bit may cost little
 _SWEEPS = 400  # proposals for every bit of every class
+_ROUNDS = 6  # of growing penalties
+_STARTS = 4
 _PAIRS = 2_000_000_000  # of classes that all proposals together may look at: many classes get fewer sweeps
 
 
@@ -40,33 +42,47 @@ def class_codes(
     D = _checked(distance)
     classes, bound = len(D), separation(len(D), bits)
     wished = max(1, round(bound / 4)) if least is None else least
+    off, draw, best = ~np.eye(classes, dtype=bool), np.random.default_rng(seed), 0
+    for _ in range(_STARTS):
+        signs = _start(D, bits, draw)
+        penalty, hot = 4.0, 4.0 * bits
+        for _ in range(_ROUNDS):
+            hamming = _annealed(signs, D, sharpness, wished, penalty, hot, draw)[off]
+            best = max(best, int(hamming.min()))
+            if hamming.min() >= wished:
+                return ClassCodes(signs, int(hamming.min()), _correlation(hamming, D[off]))
+            penalty, hot = 3 * penalty, 0.7 * hot
+    raise InputError(
+        f"no {classes} codes of {bits} bits were found that lie at least {wished} apart, only {best}; "
+        f"ask for {best} or less, or for longer codes"
+    )
+
+
+def _annealed(
+    signs: NDArray[np.int8],
+    D: Floats,
+    sharpness: float,
+    least: int,
+    penalty: float,
+    hot: float,
+    draw: np.random.Generator,
+) -> NDArray[np.int64]:
+    """Improves the codes in place; (C, C) Hamming distances."""
+    classes, bits = signs.shape
     off = ~np.eye(classes, dtype=bool)
-    draw = np.random.default_rng(seed)
     mean = float(D[off].mean())
     scale = bits / 2 * classes / (classes - 1) / mean if mean > 0 else 0.0
     wanted = bits - 2 * np.minimum(scale * D, bits)
     weights = (D + 0.1) ** -sharpness
     weights = np.where(off, weights / weights[off].mean(), 0.0)
-    signs = _start(D, bits, draw)
     steps = min(_SWEEPS * classes * bits, _PAIRS // classes)
-    best = 0
-    penalty, hot = 4.0, 4.0 * bits
-    for _ in range(8):
-        products = signs.astype(np.int64) @ signs.T
-        columns = signs.sum(0, dtype=np.int64)
-        anneal(
-            signs, products, wanted, weights, bits - 2 * wished, penalty, columns, _BALANCE * bits,
-            draw.integers(0, classes * bits, steps), draw.random(steps), hot, 0.02 * bits,
-        )  # fmt: skip
-        hamming = ((bits - products) // 2)[off]
-        best = max(best, int(hamming.min()))
-        if hamming.min() >= wished:
-            return ClassCodes(signs, int(hamming.min()), _correlation(hamming, D[off]))
-        penalty, hot, steps = 4 * penalty, hot / 2, max(1, steps // 2)
-    raise InputError(
-        f"no {classes} codes of {bits} bits were found that lie at least {wished} apart, only {best}; "
-        f"ask for {best} or less, or for longer codes"
+    products, columns = signs.astype(np.int64) @ signs.T, signs.sum(0, dtype=np.int64)
+    sites, chances = draw.integers(0, classes * bits, steps), draw.random(steps)
+    most, cold = bits - 2 * least, 0.02 * bits
+    anneal(
+        signs, products, wanted, weights, most, penalty, columns, _BALANCE * bits, sites, chances, hot, cold
     )
+    return (bits - products) // 2
 
 
 def separation(classes: int, bits: int) -> int:
