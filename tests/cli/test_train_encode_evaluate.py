@@ -334,3 +334,19 @@ def test_options_are_those_of_the_function(name: str, function: Any, elsewhere: 
     offered = {option.lstrip("-").replace("-", "_") for one in command.params for option in one.opts}
     assert set(inspect.signature(function).parameters) - offered == elsewhere - offered
     assert not elsewhere & offered - {"semantics", "metric"}
+
+
+def test_a_method_without_codes_from_training_to_evaluation(vectors: Path, tmp_path: Path) -> None:
+    options = [option for option in QUICK if option not in ("--bits", "16")]
+    done("train", vectors, "--method", "center", "--semantics", "labels", "--out", tmp_path / "run", *options)
+    metrics = json.loads((tmp_path / "run" / "metrics.json").read_text())
+    assert (metrics["protocol"]["representation"], metrics["protocol"]["metric"]) == ("float", "l2")
+    out = tmp_path / "encoded"
+    encode = ("encode", tmp_path / "run" / "encoder", vectors, "--part", "test", "--out", out)
+    assert f"{out / 'vectors.npy'}: 40 vectors of 32 numbers" in done(*encode)
+    told = json.loads(done(*encode, "--json"))
+    assert (told["n"], told["width"], told["distance"]) == (40, 32, "l2")
+    asked = ("evaluate", out / "vectors.npy", "--k", "39", "--distance", told["distance"], "--json")
+    found = json.loads(done(*asked))["metrics"]
+    assert found["map_full"] == pytest.approx(metrics["metrics"]["map_full"])
+    assert "makes no codes" in refused(*encode, "--bits", "16")

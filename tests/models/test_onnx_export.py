@@ -16,6 +16,8 @@ from kinhash.data.splits import Split
 from kinhash.errors import InputError, MissingDependencyError
 from kinhash.models import HashEncoder, HashNetwork, build_backbone
 from kinhash.models.catalogue import Chain
+from kinhash.models.coders import Affine, Lookup
+from kinhash.models.retrieval import Retrieval
 
 onnxruntime = pytest.importorskip("onnxruntime", reason="the extra `onnx` is not installed")
 
@@ -71,6 +73,29 @@ def test_a_head_behind_its_frozen_backbone(tmp_path: Path) -> None:
     encoder = HashEncoder(network, preprocessing=Preprocessing(8))
     x = np.random.default_rng(0).integers(0, 256, (3, 8, 8, 3), dtype=np.uint8)
     check(encoder, tmp_path / "x.onnx", x)
+
+
+@pytest.mark.parametrize("kind", ["affine", "posterior", "lookup"])
+def test_codes_fitted_after_the_training(tmp_path: Path, kind: str) -> None:
+    torch.manual_seed(0)
+    network = HashNetwork(build_backbone("none", inputs=5), 16, 3, activation="features")
+    network.coder = {
+        "affine": Affine.of(torch.randn(5, 16), torch.randn(5)),
+        "posterior": Affine.of(torch.randn(3, 16), source="posterior", top=2),
+        "lookup": Lookup.of(torch.randn(3, 16)),
+    }[kind]
+    x = np.random.default_rng(0).normal(size=(6, 5)).astype(np.float32)
+    check(HashEncoder(network), tmp_path / "x.onnx", x)
+
+
+def test_methods_without_codes_export_floats_alone(tmp_path: Path) -> None:
+    network = HashNetwork(build_backbone("none", inputs=5), 0, width=4, activation="linear", unit=True)
+    encoder = HashEncoder(network, retrieval=Retrieval("floats", "cosine", "devise"))
+    encoder.export_onnx(tmp_path / "x.onnx")
+    runtime = onnxruntime.InferenceSession(tmp_path / "x.onnx", providers=["CPUExecutionProvider"])
+    x = np.random.default_rng(0).normal(size=(6, 5)).astype(np.float32)
+    [floats] = runtime.run(None, {"embeddings": x})
+    np.testing.assert_allclose(floats, encoder.encode(x, floats=True), atol=1e-5)
 
 
 @pytest.mark.slow

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from kinhash.cli.encode_floats import save_vectors
 from kinhash.cli.talk import (
     device_option,
     json_option,
@@ -60,8 +61,8 @@ def command(
 ) -> None:
     """Write the codes that ENCODER, a folder, makes of THINGS: pictures, folders of pictures, one npy file of embeddings.
 
-    OUT receives codes.json with an npy file of bytes, and items.csv with the id (the path) of every code. A picture that
-    cannot be read is named on stderr and left out.
+    OUT receives codes.json with an npy file of bytes, and items.csv with the id (the path) of every code; of a method that
+    makes no codes, vectors.npy and vectors_labels.npy. A picture that cannot be read is named on stderr and left out.
     """
     import kinhash as kh
 
@@ -74,13 +75,18 @@ def command(
     labels = None
     if split.labels is not None:
         labels = [split.classes[label] for label in split.labels[made.positions]]
-    CodedItems(made.codes, made.ids, labels, made.floats if floats else None).save(out)
+    if loaded.retrieves == "floats":
+        told, said = save_vectors(made, labels, out)
+    else:
+        CodedItems(made.codes, made.ids, labels, made.floats if floats else None).save(out)
+        told = {"codes": str(out), "n": len(made.codes), "bits": made.codes.bits}
+        said = f"{out}: {len(made.codes)} codes of {made.codes.bits} bits"
     broken = [*split.broken, *made.broken]
     left_out = tell_left_out(broken)
     if as_json:
-        print_json({"codes": str(out), "n": len(made.codes), "bits": made.codes.bits, "broken": left_out})
+        print_json({**told, "broken": left_out})
         return
-    click.echo(f"{out}: {len(made.codes)} codes of {made.codes.bits} bits, {len(broken)} pictures left out")
+    click.echo(f"{said}, {len(broken)} pictures left out")
 
 
 def _split(things: Sequence[str], part: str | None, root: Path | None) -> Split:
