@@ -79,3 +79,19 @@ def test_everything_decays_in_the_papers_recipe() -> None:
     one(X, Y)
     assert net.bias.item() == pytest.approx(0.95)
     assert net.scale.item() == pytest.approx(2.85)
+
+
+class Precise(nn.Module):
+    """What the objective is computed in."""
+
+    def forward(self, outputs: Outputs, targets: Targets) -> dict[str, Tensor]:
+        product = outputs.z @ outputs.z.T
+        assert product.dtype == torch.float32
+        return {"product": product.mean()}
+
+
+def test_objectives_are_computed_in_float32_though_the_network_is_not() -> None:
+    trainee = Trainee(Doubling(), Precise())
+    with torch.autocast("cpu", torch.bfloat16):
+        assert (X @ X.T).dtype == torch.bfloat16
+        trainee(X, Y)

@@ -33,7 +33,8 @@ class Trainee(nn.Module):
             _gathered(outputs.regression),
             _gathered(inputs) if inputs.ndim == 2 else None,
         )
-        terms = self.objective(joint, gather_targets(targets))
+        with torch.autocast(outputs.z.device.type, enabled=False):  # distances and centres need all digits
+            terms = self.objective(joint, gather_targets(targets))
         self.names = tuple(terms)
         return torch.stack(list(terms.values()))
 
