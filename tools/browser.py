@@ -113,7 +113,11 @@ class Browser:
     # ---- the page -----------------------------------------------------------------------------------
 
     def open(self, url: str) -> None:
+        """Go to an address and wait until its document is there."""
+        self.do("Page.navigate", url="about:blank")
+        self.wait("location.href === 'about:blank'")
         self.do("Page.navigate", url=url)
+        self.wait("location.href !== 'about:blank' && document.readyState === 'complete'")
 
     def run(self, script: str) -> Any:
         """The value of an expression in the page; promises are waited for."""
@@ -123,14 +127,19 @@ class Browser:
         return answer["result"].get("value")
 
     def wait(self, script: str) -> Any:
-        """The value of an expression as soon as it is true."""
+        """The value of an expression as soon as it is true; while a page changes, it may fail."""
         until = time.monotonic() + self._timeout
-        while not (value := self.run(script)):
+        while True:
+            failed: RuntimeError | None = None
+            try:
+                if value := self.run(script):
+                    return value
+            except RuntimeError as error:
+                failed = error
             if time.monotonic() > until:
                 shown = self.run("document.body.innerText")
-                raise TimeoutError(f"never true: {script}\n{shown[:1000]}\n{self.complaints}")
+                raise TimeoutError(f"never true: {script}\n{shown[:1000]}\n{self.complaints}") from failed
             time.sleep(0.02)
-        return value
 
     def press(self, key: str, text: str = "") -> None:
         """A key, held for no time."""

@@ -39,7 +39,6 @@ class Gallery:
 
     def open(self, address: str = "/") -> None:
         self.page.complaints.clear()
-        self.page.open("about:blank")
         self.page.open(self.url + address)
         self.settled()
 
@@ -149,6 +148,31 @@ def test_a_click_searches_from_a_result_and_back_returns(gallery: Gallery) -> No
     gallery.run("history.back()")
     gallery.page.wait(f"{STATUS} === 'colours: 40 items'")
     assert gallery.run("document.getElementById('query').hidden")
+
+
+def test_more_results_are_coloured_like_the_first(gallery: Gallery) -> None:
+    gallery.open("/?text=pink")
+    gallery.page.click(".more")
+    gallery.page.wait("document.querySelectorAll('.card').length === 40")
+    colour = "[...document.querySelectorAll('.card')].map(c => c.dataset.id + ' ' + c.style.getPropertyValue('--far-share'))"
+    shares = {str(line).split("-")[0] + str(line).split()[1] for line in gallery.run(colour)}  # type: ignore[attr-defined]
+    assert shares == {"pink0%", "red25%", "green100%", "blue100%"}
+    assert gallery.run("document.activeElement.className").startswith("card")  # type: ignore[attr-defined]
+
+
+def test_markup_in_ids_and_metadata_stays_text(gallery: Gallery, tmp_path: Path) -> None:
+    nasty = """<img src=x onerror="document.title='broken in'">'&?#%2e/../.png"""
+    with Index.create(tmp_path / "nasty.kin", BITS) as index:
+        index.add([nasty], Colours().encode_text(["red"]), [{"label": nasty, "x": nasty}])
+    with running(create_app([served("nasty", tmp_path / "nasty.kin", Colours())])) as url:
+        gallery.page.open(url)
+        gallery.page.wait("document.querySelectorAll('.card').length === 1")
+        assert gallery.run("document.querySelector('.name').textContent") == nasty
+        gallery.page.click(".card")
+        gallery.page.wait(f"{STATUS}.startsWith('nasty: 0 found')")
+        assert nasty in str(gallery.run("document.getElementById('query-words').textContent"))
+        assert gallery.run("document.querySelectorAll('img[src=x]').length") == 0
+        assert "broken in" not in str(gallery.run("document.title.slice(0, 12)"))
 
 
 def test_a_sentence_and_a_filter(gallery: Gallery) -> None:

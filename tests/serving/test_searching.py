@@ -102,6 +102,18 @@ def test_items_come_with_codes_metadata_and_distance_in_meaning(ask: Asker, colo
     assert hits(ask, text="pink", items=True)["reference"] == {"label": "pink", "source": "nearest"}
 
 
+def test_later_pages_are_seen_from_the_label_that_is_asked_for(ask: Asker) -> None:
+    first = hits(ask, text="pink", items=True, k=15)
+    label = first["reference"]["label"]
+    behind = {"text": "pink", "items": True, "k": 15, "after": first["next"]}
+    assert hits(ask, **behind)["reference"] is None
+    assert {item["semantic"] for item in hits(ask, **behind)["items"]} == {None}
+    second = hits(ask, **behind, label=label)
+    assert second["reference"] == {"label": "pink", "source": "asked"}
+    assert {item["semantic"] for item in second["items"] if item["metadata"]["label"] == "red"} == {0.25}
+    assert hits(ask, text="pink", items=True, label="strange")["reference"] == first["reference"]
+
+
 def test_a_predicted_class_is_where_meaning_is_seen_from(tmp_path: Path, colours: Path) -> None:
     class Knowing(Colours):
         network = type("Network", (), {"classifier": True})
@@ -140,6 +152,7 @@ MISTAKES: list[tuple[Any, str]] = [
     ({"text": "red", "after": str(Cursor(3, 7, 1))}, "after is no cursor of this index"),
     ({"text": "red", "after": str(Cursor(3, "a", 10**9))}, "pages end after 1,000,000 hits"),
     ({"codes": RED.hex() * 2, "after": str(Cursor(3, "a", 1))}, "after goes on with one query, got 2 codes"),
+    ({"text": "red", "label": 3}, "label is a string, got 3"),
     ({"text": "red", "items": "yes"}, "items is true or false, got 'yes'"),
     ({"text": "red", "fewer": False, "k": 41}, "k = 41, but only 40 codes are in the database"),
     ({"text": "red", "limit": 3}, "unknown field 'limit'; there are codes, base64"),

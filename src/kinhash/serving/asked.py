@@ -20,7 +20,7 @@ from kinhash.serving.replies import RefusedError
 MOST_K = 10_000
 MOST_QUERIES = 1024
 MOST_IDS = 10_000
-SHAPE = ("k", "radius", "where", "after", "fewer", "items")  # fields that every search understands
+SHAPE = ("k", "radius", "where", "after", "fewer", "items", "label")  # fields that every search understands
 
 
 def read_object(body: bytes) -> dict[str, Any]:
@@ -64,6 +64,13 @@ def read_flag(asked: Mapping[str, Any], field: str, default: bool) -> bool:
     if not isinstance(value, bool):
         raise InputError(f"{field} is true or false, got {value!r}")
     return value
+
+
+def read_label(asked: Mapping[str, Any]) -> str | None:
+    label = asked.get("label")
+    if label is not None and not isinstance(label, str):
+        raise InputError(f"label is a string, got {label!r:.60}")
+    return label
 
 
 def read_codes(asked: Mapping[str, Any], bits: int) -> Codes:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,10 +13,10 @@ KEY = "label"  # of the metadata
 
 @dataclass(frozen=True)
 class Reference:
-    """The label that distances in meaning are seen from: of the item asked with, predicted, or of the nearest hit."""
+    """The label that distances in meaning are seen from, and where it comes from."""
 
     label: str
-    source: str  # "item", "prediction" or "nearest"
+    source: str  # "asked", "item", "prediction" or "nearest"
 
 
 class Meanings:
@@ -29,12 +29,10 @@ class Meanings:
     def known(self, label: Any) -> bool:
         return isinstance(label, str) and label in self._row
 
-    def reference(self, own: Any, predicted: str | None, nearest: Any) -> Reference | None:
-        """The first of the three labels that the semantics know."""
-        for label, source in ((own, "item"), (predicted, "prediction"), (nearest, "nearest")):
-            if self.known(label):
-                return Reference(str(label), source)
-        return None
+    def reference(self, labels: Mapping[str, Any]) -> Reference | None:
+        """The first of some labels, by their sources, that the semantics know."""
+        known = (Reference(label, source) for source, label in labels.items() if self.known(label))
+        return next(known, None)
 
     def distances(self, reference: Reference | None, labels: Sequence[Any]) -> list[float | None]:
         """In [0, 1]; None where a label is not known."""

@@ -52,6 +52,10 @@ SHAPE: dict[str, Schema] = {
         "default": False,
         "description": "Codes, metadata and semantic distances of hits too.",
     },
+    "label": {
+        "type": ["string", "null"],
+        "description": "What semantic distances are seen from; pages behind a cursor know no other but an item's.",
+    },
 }
 
 
@@ -77,7 +81,10 @@ _HIT = thing(
     {"code": CODE, "metadata": METADATA, "semantic": {"type": ["number", "null"], "minimum": 0, "maximum": 1}}
 )
 _REFERENCE: Schema = thing(
-    {"label": {"type": "string"}, "source": {"type": "string", "enum": ["item", "prediction", "nearest"]}}
+    {
+        "label": {"type": "string"},
+        "source": {"type": "string", "enum": ["asked", "item", "prediction", "nearest"]},
+    }
 ) | {"type": ["object", "null"], "description": "The label that semantic distances are seen from."}
 _ANSWER = thing(
     {"ids": listed(ID), "distances": listed(COUNT), "next": CURSOR},

@@ -14,7 +14,7 @@ from PIL.Image import Image
 from kinhash.codes import Codes
 from kinhash.errors import InputError, NotFoundError
 from kinhash.index.results import Items
-from kinhash.serving.asked import SHAPE, check_fields, read_codes, read_flag, read_id, read_wanted
+from kinhash.serving.asked import SHAPE, check_fields, read_codes, read_flag, read_id, read_label, read_wanted
 from kinhash.serving.batching import Batcher, Told
 from kinhash.serving.meanings import KEY, Meanings, Reference
 from kinhash.serving.paging import Page, Wanted, pages
@@ -44,17 +44,17 @@ class Searcher:
         index = self.served.index
         wanted = read_wanted(asked, index)
         items = read_flag(asked, "items", False)
-        own = None
+        labels: dict[str, Any] = {"asked": read_label(asked)}
         if "id" in asked:
             name = read_id(asked["id"], index.ids_kind)
             item = await self.get([name])
-            codes, own = item.codes, item.metadata[0].get(KEY)
+            codes, labels["item"] = item.codes, item.metadata[0].get(KEY)
             wanted = replace(wanted, own=name)
         elif "text" in asked:
             codes = await self._encoded(partial(self.served.text_code, asked["text"]))
         else:
             codes = read_codes(asked, index.bits)
-        return await self._answer(codes, wanted, items, own, None)
+        return await self._answer(codes, wanted, items, labels)
 
     async def search_picture(self, picture: Image, asked: dict[str, Any]) -> dict[str, Any]:
         """The answer to an uploaded picture."""
@@ -62,10 +62,10 @@ class Searcher:
         wanted = read_wanted(asked, self.served.index)
         items = read_flag(asked, "items", False)
         codes = await self._encoded(partial(self.served.picture_code, picture))
-        predicted = None
+        labels: dict[str, Any] = {"asked": read_label(asked)}
         if items and self.served.predict is not None:
-            predicted = await self._encoded(partial(self.served.predict, picture))
-        return await self._answer(codes, wanted, items, None, predicted)
+            labels["prediction"] = await self._encoded(partial(self.served.predict, picture))
+        return await self._answer(codes, wanted, items, labels)
 
     async def get(self, ids: list[Any]) -> Items:
         return await asyncio.to_thread(self.served.index.get, ids)
@@ -85,7 +85,7 @@ class Searcher:
             self._to_encode -= 1
 
     async def _answer(
-        self, codes: Codes, wanted: Wanted, items: bool, own: Any, predicted: str | None
+        self, codes: Codes, wanted: Wanted, items: bool, labels: dict[str, Any]
     ) -> dict[str, Any]:
         if wanted.after is not None and len(codes) != 1:
             raise InputError(f"after goes on with one query, got {len(codes)} codes")
@@ -94,20 +94,20 @@ class Searcher:
             answers = [_card(page) for page in found]
             try:
                 for answer in answers if items else ():
-                    answer |= await self._described(answer["ids"], own, predicted)
+                    answer |= await self._described(answer["ids"], labels, first=wanted.after is None)
                 break
             except NotFoundError:
                 if attempt == _ATTEMPTS - 1:
                     raise
         return {"codes": codes.hex(), "answers": answers}
 
-    async def _described(self, ids: list[Any], own: Any, predicted: str | None) -> dict[str, Any]:
-        """Codes, metadata and distances in meaning of some hits."""
+    async def _described(self, ids: list[Any], known: dict[str, Any], first: bool) -> dict[str, Any]:
+        """Codes, metadata and distances in meaning of some hits; `first`: whether they begin with the nearest."""
         if not ids:
             return {"items": [], "reference": None}
         found = await self.get(ids)
         labels = [item.get(KEY) for item in found.metadata]
-        reference = self._meanings.reference(own, predicted, labels[0])
+        reference = self._meanings.reference(known | ({"nearest": labels[0]} if first else {}))
         far = self._meanings.distances(reference, labels)
         cards = [
             {"code": code, "metadata": metadata, "semantic": distance}

@@ -30,6 +30,7 @@ export class Column {
     try {
       const found = await this.fetch(state, picture, null, signal);
       this.code = found.code;
+      this.label = found.reference?.label; // pages that follow are coloured alike
       this.list.replaceChildren();
       this.fill(found, state);
       this.describe(found);
@@ -46,7 +47,7 @@ export class Column {
     const fields = { where: state.where || null, after };
     if (picture) return api.searchPicture(this.info.name, picture, { ...fields, k: PAGE }, signal);
     const query = asked(state, this.which);
-    if (query) return api.search(this.info.name, { ...fields, ...query, k: PAGE }, signal);
+    if (query) return api.search(this.info.name, { ...fields, ...query, k: PAGE, label: after && this.label }, signal);
     const page = await api.items(this.info.name, { ...fields, limit: PAGE }, signal);
     const items = page.ids.map((_, i) => ({ code: page.codes[i], metadata: page.metadata[i], semantic: null }));
     return { code: null, ids: page.ids, distances: page.ids.map(() => null), items, next: page.next, reference: null };
@@ -83,11 +84,11 @@ export class Column {
   describe({ reference }) {
     this.legend.hidden = !reference;
     if (!reference) return;
-    const source = { item: "of the item", prediction: "predicted", nearest: "of the nearest item" }[reference.source];
+    const sources = { item: "of the item", prediction: "predicted", nearest: "of the nearest item" };
     this.legend.replaceChildren(
       "Colour: distance in meaning from ",
       element("b", { textContent: reference.label }),
-      ` (${source}) `,
+      ` (${sources[reference.source]}) `,
       element("span", { className: "near", textContent: "near" }),
       element("span", { className: "ramp" }),
       element("span", { className: "far", textContent: "far" }),
