@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -50,6 +51,20 @@ def test_the_page_of_a_folder(folder: Path, tmp_path: Path) -> None:
     assert "200 × 150" in page.text
     assert str(folder / "small.jpg") in page.text
     assert sorted(path.name for path in folder.iterdir()) == before
+
+
+def test_names_that_are_no_text(folder: Path, tmp_path: Path) -> None:
+    odd = folder / os.fsdecode(b"odd-\xff.png")
+    try:
+        scene(1).resize((90, 70)).save(odd)
+    except OSError:
+        pytest.skip("this file system takes only names in UTF-8")
+    lines = done("dedup", folder, "--quiet", "--html", tmp_path / "d.html").splitlines()
+    assert "1.png\todd-\\udcff.png" in lines
+    page = read_page(tmp_path / "d.html")
+    assert "90 × 70" in page.text
+    assert len(page.pictures()) == 4
+    assert "odd-" not in "".join(page.pre)
 
 
 def test_the_page_of_an_index(folder: Path, tmp_path: Path) -> None:

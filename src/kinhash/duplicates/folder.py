@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from kinhash.data.anything import as_split
-from kinhash.data.images import Broken
+from kinhash.data.images import Broken, name_of
 from kinhash.duplicates.facts import Facts, best_first, facts_of
 from kinhash.duplicates.pairs import LEAST, RADIUS, PicturePairs, picture_pairs
 from kinhash.duplicates.perceptual import looks
@@ -64,8 +64,9 @@ def duplicate_pictures(
     searched = None if progress is None else (lambda i, n: progress("searches", i, n))
     found = picture_pairs(squares, radius, likeness, progress=searched)
     names = [split.ids[i] for i in positions]
+    files = [Path(name_of(split.images[i])) for i in positions]  # names write bytes that are no text in another way
     groups = [
-        best_first([facts_of(path / names[row], names[row]) for row in rows])
+        best_first([facts_of(files[row], names[row]) for row in rows])
         for rows in components(found.left, found.right)
     ]
     return DuplicatePictures(path, names, found, groups, broken)

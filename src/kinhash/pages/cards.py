@@ -9,6 +9,7 @@ from kinhash.pages.markup import Html, tag
 from kinhash.pages.montage import colour_of
 from kinhash.pages.thumbnails import Thumbnail
 
+_LINES = 6  # of captions: people write five or so
 _LONGEST = 400  # characters of a caption: what follows says nothing that a gallery needs
 
 
@@ -32,12 +33,12 @@ def card(content: Card) -> Html:
     style = None
     if content.similarity is not None:
         style = "--near: rgb({}, {}, {})".format(*colour_of(content.similarity))
-    lines = [tag("div", shortened(line)) for line in content.lines if line]
+    lines = [tag("div", shortened(line)) for line in [line for line in content.lines if line][:_LINES]]
     caption = tag(
         "figcaption",
         tag("strong", content.head),
         *lines,
-        tag("div", tag("bdi", content.name), class_="faint"),
+        tag("div", tag("bdi", shortened(content.name)), class_="faint"),
     )
     figure = tag("figure", _picture(content), caption, class_=" ".join(filter(None, kinds)), style=style)
     return tag("li", figure)

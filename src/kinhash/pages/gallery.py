@@ -21,7 +21,7 @@ from kinhash.errors import InputError, NotFoundError
 from kinhash.index.checks import LONGEST
 from kinhash.index.scan import k_nearest
 from kinhash.meaning.semantics import Semantics
-from kinhash.pages.cards import Card, card
+from kinhash.pages.cards import Card, card, shortened
 from kinhash.pages.markup import Html, tag
 from kinhash.pages.page import page, section, write_page
 from kinhash.pages.thumbnails import MEGABYTES, Thumbnail, thumbnails
@@ -135,7 +135,9 @@ class Gallery:
                 rows.append(tag("h3", name))
             cards = (self._card(hit.row, small, hit, place) for place, hit in enumerate(hits, 1))
             rows.append(tag("ol", *cards, class_="row", aria_label=f"found by {name}"))
-        return section(f"Query {number}: {self.data.ids[one.query]}", query, *rows, name=f"query-{number}")
+        return section(
+            f"Query {number}: {shortened(self.data.ids[one.query])}", query, *rows, name=f"query-{number}"
+        )
 
     def _card(self, row: int, small: Mapping[int, Thumbnail], hit: Hit | None, place: int = 0) -> Html:
         words = self.label(row) or next(iter(self.captions(row)), None)
