@@ -16,24 +16,10 @@ import numpy as np
 import torch
 
 from kinhash.arrays import checked_choice
-from kinhash.feeding.targets import Targets
-from kinhash.losses import ClassificationLoss
 from kinhash.meaning.class_codes import class_codes, separation
-from kinhash.methods.contract import PLAIN, Fitted, Fitting, Method, Objective, Problem
+from kinhash.methods.class_network import ClassNetwork
+from kinhash.methods.contract import PLAIN, Fitted, Fitting, Method, Problem
 from kinhash.models.coders import Affine
-from kinhash.models.network import Outputs
-
-
-class PosteriorObjective(Objective):
-    """Cross-entropy of a head on the features."""
-
-    def __init__(self, problem: Problem) -> None:
-        super().__init__()
-        self.classify = ClassificationLoss()
-
-    def forward(self, outputs: Outputs, targets: Targets) -> dict[str, torch.Tensor]:
-        """The term "class"."""
-        return {"class": self.classify(outputs.logits, targets)}
 
 
 def _fit(fitting: Fitting) -> Fitted:
@@ -66,7 +52,7 @@ def _check(problem: Problem) -> None:
 
 POSTERIOR = Method(
     "a classifier's expected class embedding, cut by learned hyperplanes",
-    PosteriorObjective,
+    ClassNetwork,
     paper="baseline; Barz & Denzler, WACV",
     year=2019,
     formula="CE; code = sgn W (p E), E E^T = S, W learned from codes of the classes",
