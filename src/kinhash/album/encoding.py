@@ -18,7 +18,8 @@ from kinhash.errors import InputError
 from kinhash.feeding.normalising import normalise
 from kinhash.models.encoder import HashEncoder
 
-BATCH = 64
+BATCH = 64  # photos that become durable together
+_AT_ONCE = 16  # photos in the network: what passes between its layers then stays in the cache
 
 
 @dataclass(frozen=True)
@@ -60,5 +61,8 @@ def encoded(
 def _codes(encoder: HashEncoder, preprocessing: Preprocessing, pixels: Sequence[Pixels]) -> Codes:
     if not pixels:
         return Codes.from_logits(np.empty((0, encoder.bits)))
-    x = normalise(preprocessing, torch.from_numpy(np.stack(pixels)).to(encoder.device))
-    return Codes.from_logits(encoder.network(x).z.cpu().numpy())
+    parts = []
+    for start in range(0, len(pixels), _AT_ONCE):
+        part = torch.from_numpy(np.stack(pixels[start : start + _AT_ONCE]))
+        parts.append(encoder.network(normalise(preprocessing, part.to(encoder.device))).z)
+    return Codes.from_logits(torch.cat(parts).cpu().numpy())
