@@ -208,5 +208,6 @@ def test_a_cuda_graph_holds_every_objective(name: str) -> None:
         step()
     graph.replay()
     torch.cuda.synchronize()
-    assert on_gpu.z.grad is not None
-    assert on_gpu.z.grad.isfinite().all()
+    gradients = [x.grad for x in leaves if x is not None and x.grad is not None]  # some look at logits alone
+    assert gradients
+    assert all(gradient.isfinite().all() for gradient in gradients)
