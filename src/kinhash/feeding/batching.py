@@ -102,7 +102,8 @@ def mixed(x: Tensor, targets: Targets, whole: Tensor, weight: Tensor, mode: int)
         x = torch.lerp(partner, x, weight.view(-1, *[1] * (x.ndim - 1)))
     else:
         weight = torch.ones_like(weight)
-    vectors = targets.vectors
-    if vectors is not None:
-        vectors = torch.lerp(vectors.roll(1, 0), vectors, weight[:, None])
-    return x, Targets(targets.labels, targets.labels.roll(1, 0), weight, vectors)
+    both = (
+        None if part is None else torch.lerp(part.roll(1, 0), part, weight[:, None])
+        for part in (targets.vectors, targets.captions)
+    )
+    return x, Targets(targets.labels, targets.labels.roll(1, 0), weight, *both)

@@ -19,6 +19,7 @@ from kinhash.data.splits import Split, Vectors
 from kinhash.errors import FormatError, InputError
 from kinhash.feeding.batching import augmented, mixed, window_maps
 from kinhash.feeding.normalising import scale_and_shift
+from kinhash.feeding.sentences import Sentences
 from kinhash.feeding.targets import Targets
 
 RESIDENT_BYTES = 2 << 30  # pictures that fit into this are decoded once and kept on the device
@@ -35,7 +36,8 @@ class DeviceLoader:
 
     `rank` of `world` takes its share of every global batch of `world * batch` rows, which is the same set of rows,
     in the same order and equally augmented, that one process with that batch would see.
-    `target_vectors` (n, D) fill `Targets.vectors`. Rows without labels count as classes of their own.
+    `target_vectors` (n, D) fill `Targets.vectors`, one of each row's `sentences` fills `Targets.captions`. Rows without
+    labels count as classes of their own.
     A picture that cannot be read is listed in `broken` with a warning: its place is taken by another row of its
     batch, so that batches keep their shape; without `drop_last` the batch is shorter instead.
     """
@@ -52,6 +54,7 @@ class DeviceLoader:
         shuffle: bool = True,
         drop_last: bool = True,
         target_vectors: ArrayLike | None = None,
+        sentences: Sentences | None = None,
         rank: int = 0,
         world: int = 1,
         workers: int = 0,
@@ -66,6 +69,9 @@ class DeviceLoader:
         self.broken: list[Broken] = []
         self._check(split)
         target_vectors = None if target_vectors is None else _per_row(split, target_vectors)
+        if sentences is not None and len(sentences) != len(split):
+            raise InputError(f"{len(split)} rows, but sentences of {len(sentences)}: every row needs some")
+        self._sentences = sentences
         self._decoder: Decoder | None = None
         if split.images is None:
             self._data: Tensor | None = self._held(split.vectors)
@@ -77,6 +83,7 @@ class DeviceLoader:
         labels = np.arange(len(split)) if split.labels is None else split.labels
         self._labels = self._held(labels)
         self._vectors = None if target_vectors is None else self._held(target_vectors)
+        self._captions = None if self._sentences is None else self._held(self._sentences.vectors)
         if self.preprocessing is not None:
             self._scale, self._shift = scale_and_shift(self.preprocessing, self.device)
 
@@ -95,6 +102,7 @@ class DeviceLoader:
         steps = -(-n // (self.batch * self.world))
         size = 0 if self.preprocessing is None else self.preprocessing.size
         draws = draw(self.augment, n, steps, size, rng)
+        self._caption_of = None if self._sentences is None else self._held(self._sentences.draw(rng))
         places = [self._place(step) for step in range(start, len(self))]
         if self._data is None:
             return self._streamed(order, draws, places)
@@ -173,7 +181,10 @@ class DeviceLoader:
 
     def _targets(self, rows: Tensor) -> Targets:
         vectors = None if self._vectors is None else self._vectors[rows]
-        return Targets(self._labels[rows], vectors=vectors)
+        captions = None
+        if self._captions is not None and self._caption_of is not None:
+            captions = self._captions[self._caption_of[rows]]
+        return Targets(self._labels[rows], vectors=vectors, captions=captions)
 
     def _held(self, array: NDArray[np.generic] | None) -> Tensor:
         assert array is not None
@@ -198,6 +209,8 @@ class DeviceLoader:
             self._data = self._held(self.preprocessing.pictures(split.images))
             return split, vectors
         decoded = decode_all(split.images, split.ids, self.preprocessing, workers=workers)
+        if self._sentences is not None:
+            self._sentences = self._sentences.take(decoded.positions)
         if decoded.broken:
             self.broken += decoded.broken
             warnings.warn(told(decoded.broken), BrokenPictureWarning, stacklevel=3)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -16,14 +16,15 @@ class Targets:
     """The targets of B samples.
 
     A sample that CutMix or MixUp made of two is `weight` parts of class `labels` and `1 - weight` parts of
-    class `other`; an unmixed batch has neither `other` nor `weight`. `vectors` are target embeddings, already
-    mixed where the samples are.
+    class `other`; an unmixed batch has neither `other` nor `weight`. `vectors` are target embeddings, `captions`
+    those of one caption of each sample; both are already mixed where the samples are.
     """
 
     labels: Tensor  # (B,) int64
     other: Tensor | None = None  # (B,) int64
     weight: Tensor | None = None  # (B,) in [0, 1], the share of `labels`
     vectors: Tensor | None = None  # (B, D)
+    captions: Tensor | None = None  # (B, D)
 
     def __post_init__(self) -> None:
         if (self.other is None) != (self.weight is None):
@@ -42,7 +43,7 @@ class Targets:
 
     def parts(self) -> list[Tensor]:
         """What is there, in the order of the fields."""
-        found = (self.labels, self.other, self.weight, self.vectors)
+        found = (self.labels, self.other, self.weight, self.vectors, self.captions)
         return [part for part in found if part is not None]
 
     def map(self, function: Callable[[Tensor], Tensor]) -> Targets:
@@ -51,4 +52,12 @@ class Targets:
         def of(part: Tensor | None) -> Tensor | None:
             return None if part is None else function(part)
 
-        return Targets(function(self.labels), of(self.other), of(self.weight), of(self.vectors))
+        others = (self.other, self.weight, self.vectors, self.captions)
+        return Targets(function(self.labels), *(of(part) for part in others))
+
+    def with_sentences(self) -> Targets:
+        """2 B targets: those of the samples, then those of their captions, which mean what they say."""
+        both = self.map(lambda part: torch.cat([part, part]))
+        if self.vectors is None or self.captions is None:
+            return both
+        return replace(both, vectors=torch.cat([self.vectors, self.captions]))

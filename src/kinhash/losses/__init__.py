@@ -3,6 +3,7 @@
 from kinhash.losses.classification import ClassificationLoss
 from kinhash.losses.kl import KLLoss
 from kinhash.losses.marginal import MarginalLoss
+from kinhash.losses.matching import MatchingLoss
 from kinhash.losses.regression import RegressionLoss
 from kinhash.losses.sim import SimilarityLoss
 from kinhash.losses.smoothing import hierarchical_smoothing
@@ -13,6 +14,7 @@ __all__ = [
     "ClassificationLoss",
     "KLLoss",
     "MarginalLoss",
+    "MatchingLoss",
     "RegressionLoss",
     "SimilarityLoss",
     "VectorDistances",

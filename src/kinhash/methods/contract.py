@@ -46,6 +46,7 @@ class LossOptions:
     kl_weight: float = 0.001
     class_weight: float = 0.01
     reg_weight: float = 0.01
+    match_weight: float = 0.1  # of the term between pictures and sentences, where a text head is trained
     marginal_weight: float = 0.0
     gamma: float = 0.1
     rho: float = 2.0
@@ -66,6 +67,7 @@ class Problem:
     target_width: int = 0  # of the target vectors to regress to
     # (C, D): target vectors of the classes, where samples bring none, for methods that regress or need "vectors"
     class_vectors: Tensor | None = None
+    sentences: bool = False  # there is a text head: `Outputs.text`, `Targets.captions`
     seed: int = 0
     parameters: Mapping[str, Any] = field(default_factory=dict)  # of the method, with the caller's values
     counts: Tensor | None = None  # (C,) int64: samples of every class
@@ -114,7 +116,7 @@ class Fitting:
     """What a method fits in closed form, once the training is over."""
 
     problem: Problem
-    objective: nn.Module | None  # the trained one
+    objective: nn.Module | None  # the trained one, on the device of the training
     seen: Callable[[], Seen]  # runs the network over the training rows (100,000 of them at most)
 
 
@@ -138,6 +140,7 @@ class Method:
     reading: Reading = "linear"  # how the class head sees z
     shapes_by_class: bool = False  # the class head's gradient reaches z; else the head only reads it
     regresses: bool = False  # there is a head that regresses to target vectors
+    matches_text: bool = False  # a text head can be trained with it
     check: Callable[[Problem], None] | None = (
         None  # an InputError where it cannot be; before anything is computed
     )

@@ -1,6 +1,9 @@
 """Kin: the losses of Arponen & Bishop (2020) in all their combinations.
 
 `L = w_sim L_sim + w_kl L_KL + w_class L_cls + w_reg L_reg`, plus the per-bit quantile term where it has a weight.
+
+With a text head sentences are samples like any other: L_sim sees pictures and sentences in one batch of twice the
+size, L_KL and the quantile term see each kind alone, and `w_match L_match` asks every picture for its own sentence.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ from kinhash.losses import (
     ClassificationLoss,
     KLLoss,
     MarginalLoss,
+    MatchingLoss,
     RegressionLoss,
     SimilarityLoss,
     VectorDistances,
@@ -47,16 +51,32 @@ class KinObjective(Objective):
             self._add(name, ClassificationLoss(_smoothing(problem)), o.class_weight)
         if "reg" in parts:
             self._add("reg", RegressionLoss(), o.reg_weight)
+        self.match = MatchingLoss() if problem.sentences else None
+        self.match_weight = o.match_weight
         self.register_buffer("class_vectors", problem.class_vectors, persistent=False)
 
     def forward(self, outputs: Outputs, targets: Targets) -> dict[str, Tensor]:
         """Weighted terms by name."""
         targets = self._with_vectors(targets)
         seen = {"class": outputs.logits, "head": outputs.logits, "reg": outputs.regression}
-        return {
+        found = {
             name: weight * self.terms[name](seen.get(name, outputs.z), targets)
             for name, weight in self.weights.items()
+            if outputs.text is None or name in seen
         }
+        return found if outputs.text is None else found | self._with_text(outputs.z, outputs.text, targets)
+
+    def _with_text(self, z: Tensor, text: Tensor, targets: Targets) -> dict[str, Tensor]:
+        """The terms that see sentences as well."""
+        found = {}
+        if "sim" in self.weights:
+            joint = torch.cat([z, text])
+            found["sim"] = self.weights["sim"] * self.terms["sim"](joint, targets.with_sentences())
+        for name in [name for name in ("kl", "marginal") if name in self.weights]:
+            both = self.terms[name](z, targets) + self.terms[name](text, targets)
+            found[name] = self.weights[name] * both / 2
+        assert self.match is not None, "there is a text head, so the problem says so"
+        return found | {"match": self.match_weight * self.match(z, text)}
 
     def _add(self, name: str, loss: nn.Module, weight: float) -> None:
         self.terms[name] = loss
@@ -104,6 +124,7 @@ def _method(name: str, about: str) -> Method:
         formula=" + ".join(_FORMULAS[part] for part in name.split("-")),
         shapes_by_class="class" in parts,
         regresses="reg" in parts,
+        matches_text=True,
         needs=frozenset(needs),
     )
 

@@ -22,6 +22,7 @@ from kinhash.data.images import Broken, BrokenPictureWarning, told
 from kinhash.data.preprocessing import Preprocessing
 from kinhash.data.splits import Split
 from kinhash.errors import InputError
+from kinhash.feeding.sentences import EncodesTexts
 from kinhash.meaning.semantics import Semantics
 from kinhash.models.backbone import Backbone
 from kinhash.models.catalogue import Chain, build_backbone
@@ -95,6 +96,9 @@ class HashEncoder:
         self.semantics_card: dict[str, Any] | None = _card(semantics)
         self.training_card: dict[str, Any] = dict(training or {})
         self.retrieval = retrieval or Retrieval()
+        self.text_encoder: EncodesTexts | None = (
+            None  # loaded by name at the first sentence, unless it is set
+        )
 
     @property
     def bits(self) -> int:
@@ -182,6 +186,22 @@ class HashEncoder:
         positions, floats = stacked(parts, self.width)
         return Encoded(floats, positions, [split.ids[i] for i in positions], broken, self.retrieval)
 
+    @property
+    def understands_text(self) -> bool:
+        """Whether `encode_text` has a head to work with."""
+        return self.network.text is not None
+
+    @overload
+    def encode_text(self, texts: str | Sequence[str], *, floats: Literal[False] = False) -> Codes: ...
+    @overload
+    def encode_text(self, texts: str | Sequence[str], *, floats: Literal[True]) -> Floats: ...
+    def encode_text(self, texts: str | Sequence[str], *, floats: bool = False) -> Codes | Floats:
+        """The codes of sentences, which lie where the codes of the pictures do that they describe."""
+        from kinhash.models.asking import sentence_floats
+
+        made = sentence_floats(self, texts)
+        return made if floats else Codes.from_logits(made)
+
     @torch.inference_mode()
     def encode_classes(self, vectors: ArrayLike) -> Floats:
         """(C, width) floats of classes that are known by a vector each alone, to be compared with floats of items.
@@ -210,7 +230,7 @@ class HashEncoder:
             card.pop(key)
         own = copy.deepcopy(self.network)
         network = HashNetwork(Chain(first, own.backbone), frozen=True, **card)
-        for name in ("hash", "classifier", "regressor", "coder", "class_coder"):
+        for name in ("hash", "classifier", "regressor", "coder", "class_coder", "text"):
             setattr(network, name, getattr(own, name))
         network.to(self.device)
         return HashEncoder(

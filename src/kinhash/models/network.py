@@ -15,6 +15,7 @@ from kinhash.models.backbone import Backbone
 from kinhash.models.catalogue import build_backbone, freeze
 from kinhash.models.coders import Coder, coder_from_card
 from kinhash.models.hash_layer import Activation, build_layer
+from kinhash.models.text_head import text_head_from_card
 
 Reading = Literal["linear", "relu-norm", "sign"]
 
@@ -28,6 +29,7 @@ class Outputs(NamedTuple):
     inputs: Tensor | None = (
         None  # (B, inputs), the embeddings themselves; None where the network takes pictures
     )
+    text: Tensor | None = None  # (B, width) of one sentence per sample, where a text head is trained
 
 
 class HashNetwork(nn.Module):
@@ -38,6 +40,7 @@ class HashNetwork(nn.Module):
     `reading`: how the class head sees z: as it is, through "relu-norm" (ReLU, batch norm), or its signs, with the
     gradient of the identity. `unit`: what is retrieved with is divided by its length.
     `coder`, `class_coder`: cards of `kinhash.models.coders`; of items, and of vectors of classes without items.
+    `text`: card of the head that gives sentences codes in the same space.
     `frozen`: the backbone keeps its weights and its batch statistics; only what follows it learns.
     """
 
@@ -56,6 +59,7 @@ class HashNetwork(nn.Module):
         unit: bool = False,
         coder: Mapping[str, Any] | None = None,
         class_coder: Mapping[str, Any] | None = None,
+        text: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__()
         if classes < 0 or regression < 0:
@@ -68,6 +72,7 @@ class HashNetwork(nn.Module):
         self.regressor = nn.Linear(self.hash.width, regression) if regression else None
         self.coder: Coder | None = coder_from_card(coder)
         self.class_coder: Coder | None = coder_from_card(class_coder)
+        self.text = text_head_from_card(text)
         self.bits, self.classes, self.detach_head, self.frozen = bits, classes, detach_head, frozen
         self.reading, self.unit = reading, unit
         if frozen:
@@ -125,6 +130,7 @@ class HashNetwork(nn.Module):
             "unit": self.unit,
             "coder": None if self.coder is None else self.coder.card(),
             "class_coder": None if self.class_coder is None else self.class_coder.card(),
+            "text": None if self.text is None else self.text.card(),
         }
 
 

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from kinhash.arrays import finite_rows, is_whole
 from kinhash.data.splits import Split
 from kinhash.errors import InputError, UnknownClassError
+from kinhash.feeding.sentences import Sentences
 from kinhash.meaning.class_embeddings import class_embeddings
 from kinhash.meaning.semantics import Semantics
 from kinhash.methods import Method, Problem
@@ -21,6 +22,7 @@ from kinhash.models.backbone import Backbone
 from kinhash.models.catalogue import build_backbone, is_pretrained
 from kinhash.models.network import HashNetwork
 from kinhash.models.retrieval import no_codes
+from kinhash.models.text_head import TextHead
 from kinhash.training.needs import check_needs
 from kinhash.training.recipes import SMALL, Kind, Recipe, derive
 
@@ -84,6 +86,8 @@ def problem_for(
     class_vectors: NDArray[np.float32] | None,
     parameters: Mapping[str, Any],
     seed: int,
+    *,
+    sentences: bool = False,
 ) -> Problem:
     """What the method is asked to learn; refused where the method says that it cannot."""
     distances = None if semantics is None else torch.tensor(semantics.distance, dtype=torch.float32)
@@ -102,6 +106,7 @@ def problem_for(
         distances=distances,
         target_width=width,
         class_vectors=own,
+        sentences=sentences,
         seed=seed,
         parameters=parameters,
         counts=torch.bincount(torch.as_tensor(split.labels), minlength=classes) if classes else None,
@@ -113,7 +118,7 @@ def problem_for(
 
 def sized(problem: Problem, method: Method, backbone: Backbone, recipe: Recipe) -> Problem:
     """The problem, now that what stands before the hash layer is there."""
-    inputs = int(backbone.options["inputs"]) if backbone.preprocessing is None else 0
+    inputs = int(backbone.options.get("inputs", 0)) if backbone.preprocessing is None else 0
     problem = dataclasses.replace(problem, inputs=inputs)
     width = problem.bits if method.width is None else method.width(problem)
     return dataclasses.replace(problem, width=backbone.width if recipe.activation == "features" else width)
@@ -159,8 +164,15 @@ def chosen_backbone(name: str | Backbone, split: Split, recipe: Recipe) -> Backb
     return _native_size(backbone, split)
 
 
-def network_for(backbone: Backbone, method: Method, problem: Problem, recipe: Recipe) -> HashNetwork:
-    """Backbone, hash layer and the heads that the method needs."""
+def network_for(
+    backbone: Backbone, method: Method, problem: Problem, recipe: Recipe, sentences: Sentences | None = None
+) -> HashNetwork:
+    """Backbone, hash layer and the heads that the method needs, one for sentences among them."""
+    text = None
+    if sentences is not None:
+        hidden, drop = [recipe.hidden], recipe.dropout
+        inputs = sentences.vectors.shape[1]
+        text = TextHead(inputs, problem.width, hidden, drop, recipe.activation, sentences.encoder).card()
     return HashNetwork(
         backbone,
         problem.bits,
@@ -171,6 +183,7 @@ def network_for(backbone: Backbone, method: Method, problem: Problem, recipe: Re
         width=problem.width,
         reading=method.reading,
         unit=method.metric == "cosine",
+        text=text,
     )
 
 
@@ -207,6 +220,7 @@ def run_config(
     bits: int,
     seed: int,
     targets: bool,
+    sentences: Sentences | None,
     parameters: Mapping[str, Any],
     class_vectors: NDArray[np.float32] | None,
 ) -> dict[str, Any]:
@@ -221,6 +235,7 @@ def run_config(
         "samples": len(split),
         "classes": list(split.classes),
         **({} if class_vectors is None else {"class_vectors_crc32": zlib.crc32(class_vectors.tobytes())}),
+        **({} if sentences is None else {"text": sentences.encoder}),
         **parameters,
         **dataclasses.asdict(recipe),
     }

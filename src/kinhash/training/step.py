@@ -32,11 +32,16 @@ class Trainee(nn.Module):
             _gathered(outputs.logits),
             _gathered(outputs.regression),
             _gathered(inputs) if inputs.ndim == 2 else None,
+            _gathered(self._sentences(targets)),
         )
         with torch.autocast(outputs.z.device.type, enabled=False):  # distances and centres need all digits
             terms = self.objective(joint, gather_targets(targets))
         self.names = tuple(terms)
         return torch.stack(list(terms.values()))
+
+    def _sentences(self, targets: Targets) -> Tensor | None:
+        head = getattr(self.network, "text", None)
+        return None if head is None or targets.captions is None else head(targets.captions)
 
 
 def _gathered(part: Tensor | None) -> Tensor | None:

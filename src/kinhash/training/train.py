@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from kinhash.data.splits import Split
 from kinhash.errors import InputError
 from kinhash.feeding.loader import DeviceLoader
+from kinhash.feeding.sentences import EncodesTexts, Sentences
 from kinhash.meaning.semantics import Semantics
 from kinhash.methods import find_method
 from kinhash.models.backbone import Backbone
@@ -25,16 +26,17 @@ from kinhash.training.loop import Conduct, Outcome, Run, untrained
 from kinhash.training.needs import check_features
 from kinhash.training.runfolder import RunFolder
 from kinhash.training.scoring import check_test, measured
+from kinhash.training.sentences import sentences_for
 from kinhash.training.step import Trainee
 
 
 def train(
     split: Split,
     *,
-    semantics: Semantics | None,
+    semantics: Semantics | None = None,
     bits: int | None = None,
     backbone: str | Backbone | None = None,
-    method: str = "sim-kl-class",
+    method: str | None = None,
     epochs: int | None = None,
     recipe: str = "modern",
     seed: int = 0,
@@ -45,6 +47,7 @@ def train(
     test: Split | None = None,
     target_vectors: ArrayLike | None = None,
     class_vectors: ArrayLike | None = None,
+    text: str | EncodesTexts | None = None,
     accelerate: Accelerate = "auto",
     checkpoint_every: int | None = None,
     stop_after: int | None = None,
@@ -56,11 +59,15 @@ def train(
 
     One dial, `bits`: all else is derived from the data (`training.recipes`) and can be changed by name, e.g.
     `train(..., lr=0.05, batch=256, kl_weight=0.01)`. `backbone` is a name for `build_backbone`; pretrained ones stay
-    frozen unless `frozen=False`. `method` is a line of `kinhash.methods.METHODS`, which says what it retrieves with and
-    which parameters of its own can be changed by name. `target_vectors` (n, D), caption embeddings for example, take
-    the place of labels: distances between them are followed, or they are what "reg" methods predict. `class_vectors`
-    (C, D), word vectors for example, are for methods that learn vectors of classes; by default they are made of the
-    semantics.
+    frozen unless `frozen=False`. `method` is a line of `kinhash.methods.METHODS` ("sim-kl-class" where there are
+    semantics, else "sim-kl-reg"), which says what it retrieves with and which parameters of its own can be changed by
+    name. `target_vectors` (n, D), caption embeddings for example, take the place of labels: distances between them are
+    followed, or they are what "reg" methods predict. `class_vectors` (C, D), word vectors for example, are for methods
+    that learn vectors of classes; by default they are made of the semantics.
+
+    `text` names a sentence encoder ("minilm", or a `kh.text_encoder`) for the captions of the split: a text head learns
+    with the pictures, so that `encoder.encode_text` gives sentences codes in the same space. Without semantics and
+    target_vectors the mean of a picture's captions is its target.
 
     `out` names the folder of the run: config.json, log.jsonl, checkpoints, and in the end metrics.json, curves.png
     and encoder/. `resume` goes on from its newest checkpoint, on one CPU bit for bit as if never interrupted;
@@ -68,7 +75,11 @@ def train(
     decoded on the way by `workers` threads (0: one per core), or with `processes` by as many processes. Started by
     torchrun, all processes train one encoder, and the losses see the pairs of all of them.
     """
+    method = method or ("sim-kl-reg" if semantics is None else "sim-kl-class")
     chosen = find_method(method)
+    sentences = sentences_for(split, text, chosen, method)
+    if sentences is not None and semantics is None and target_vectors is None:
+        target_vectors = sentences.means()
     vectors, of_classes = setup.check_data(split, semantics, target_vectors, class_vectors, chosen, method)
     check_test(test, split)
     bits = setup.checked_bits(bits, chosen, method)
@@ -81,7 +92,18 @@ def train(
     options = setup.derived(recipe, split, name, wanted, captions=vectors is not None)
     if backbone is None and setup.kind_of(split) == "vectors":
         name = options.head
-    problem = setup.problem_for(chosen, options, bits, split, semantics, vectors, of_classes, own, seed)
+    problem = setup.problem_for(
+        chosen,
+        options,
+        bits,
+        split,
+        semantics,
+        vectors,
+        of_classes,
+        own,
+        seed,
+        sentences=sentences is not None,
+    )
     with (
         joined(device) as place,
         torch.random.fork_rng([place.device] if place.device.type == "cuda" else []),
@@ -95,6 +117,7 @@ def train(
                 split, base, place.device, progress=progress and place.first, workers=workers
             )
             vectors = None if vectors is None else vectors[rows]
+            sentences = None if sentences is None else sentences.take(rows)
             top = setup.chosen_backbone(options.head, data, options)
         check_features(method, chosen, embeddings=top.preprocessing is None, top=top)
         problem = setup.sized(problem, chosen, top, options)
@@ -108,10 +131,11 @@ def train(
             bits=bits,
             seed=seed,
             targets=vectors is not None,
+            sentences=sentences,
             parameters=own,
             class_vectors=of_classes,
         )
-        network = setup.network_for(top, chosen, problem, options)
+        network = setup.network_for(top, chosen, problem, options, sentences)
         objective = None if chosen.build is None else chosen.build(problem)
         if objective is None:
             folder.begin(config, 0)
@@ -119,7 +143,7 @@ def train(
             outcome = untrained(network)
         else:
             conduct = Conduct(accelerate, progress, checkpoint_every, stop_after)
-            loader = _loader(data, options, top, place, vectors, seed, workers, processes)
+            loader = _loader(data, options, top, place, vectors, sentences, seed, workers, processes)
             try:
                 trainee = Trainee(network, objective)
                 placed(trainee, place.device)
@@ -145,6 +169,7 @@ def _loader(
     backbone: Backbone,
     place: Place,
     target_vectors: ArrayLike | None,
+    sentences: Sentences | None,
     seed: int,
     workers: int,
     processes: bool,
@@ -163,6 +188,7 @@ def _loader(
         seed=seed,
         preprocessing=backbone.preprocessing,
         target_vectors=target_vectors,
+        sentences=sentences,
         rank=place.rank,
         world=place.world,
         workers=workers,

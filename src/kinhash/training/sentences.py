@@ -1,0 +1,26 @@
+"""The captions of a split, ready to be learned from."""
+
+from __future__ import annotations
+
+from kinhash.data.splits import Split
+from kinhash.errors import InputError
+from kinhash.feeding.sentences import EncodesTexts, Sentences
+from kinhash.methods import METHODS, Method
+
+
+def sentences_for(
+    split: Split, text: str | EncodesTexts | None, method: Method, name: str
+) -> Sentences | None:
+    """The captions as vectors of the encoder `text`, a name or an encoder; None where no text head is wanted."""
+    if text is None:
+        return None
+    if not method.matches_text:
+        able = ", ".join(name for name, known in METHODS.items() if known.matches_text)
+        raise InputError(f"{name} trains no text head: leave text={text!r} out, or use one of {able}")
+    if not isinstance(split, Split):
+        raise InputError(f"train takes a split, such as data.train; got {type(split).__name__}")
+    if isinstance(text, str):
+        from kinhash.models.text import text_encoder
+
+        text = text_encoder(text)
+    return Sentences.of(split.captions, text)
