@@ -15,6 +15,7 @@ from serving.colours import content, picture
 from serving.inside import Asker, asking
 
 import kinhash as kh
+from kinhash.data.walking import text_of
 from kinhash.errors import InputError, NotFoundError
 from kinhash.serving import pictures
 from kinhash.serving.app import Settings, create_app
@@ -139,6 +140,23 @@ def test_where_the_file_of_an_item_is(tmp_path: Path, monkeypatch: pytest.Monkey
     ]:
         with pytest.raises(NotFoundError, match="there is no picture of"):
             file_of(name, {"path": path}, root)  # type: ignore[arg-type]
+
+
+def test_a_name_that_is_no_unicode(tmp_path: Path) -> None:
+    raw = os.fsencode(tmp_path) + b"/na\xefve.png"
+    try:
+        with open(raw, "wb") as file:
+            file.write(content(picture("red")))
+    except OSError:
+        pytest.skip("this file system takes only Unicode")
+    with kh.Index.create(tmp_path / "a.kin", 8) as index:
+        index.add(["a"], kh.Codes.from_hex(["00"], 8), [{"path": text_of(os.fsdecode(b"na\xefve.png"))}])
+    app = create_app([served("a", tmp_path / "a.kin", None, tmp_path)], Settings(cache=tmp_path / "cache"))
+    with asking(app) as ask:
+        assert ask.get("/api/a/thumbnail?id=a").status == 200
+        with open(raw, "wb") as file:
+            file.write(b"no picture")
+        assert r"na\udcefve.png cannot be read as a picture" in ask.get("/api/a/thumbnail?id=a").body.decode()
 
 
 def test_no_request_reaches_a_file_that_no_item_names(ask: Asker) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 from PIL import Image, features
 
 from kinhash.data.images import name_of, opened, upright
-from kinhash.data.walking import is_picture
+from kinhash.data.walking import is_picture, path_of
 from kinhash.errors import FormatError, InputError, NotFoundError
 from kinhash.serving.thumbnails import Cache
 
@@ -27,7 +27,7 @@ def file_of(name: int | str, metadata: Mapping[str, Any], root: Path | None) -> 
     What is relative cannot leave `root` by way of `..`.
     """
     texts = [text for text in (metadata.get(PATH), name) if isinstance(text, str) and text]
-    for text in texts:
+    for text in dict.fromkeys(spelling for given in texts for spelling in (given, path_of(given))):
         path = Path(text)
         if not path.is_absolute():
             base = Path.cwd() if root is None else root

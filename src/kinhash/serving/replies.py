@@ -25,7 +25,9 @@ class RefusedError(Exception):
 
 
 def to_json(content: Any) -> bytes:
-    return json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+    """Compact json; lone surrogates, as names of files may hold, become escapes."""
+    text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return text.encode("utf-8", "backslashreplace")
 
 
 def reply(content: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
