@@ -143,6 +143,8 @@ def test_a_click_searches_from_a_result_and_back_returns(gallery: Gallery) -> No
     label = str(gallery.run("document.querySelector('.card').getAttribute('aria-label')"))
     assert label.startswith(f"green, {gallery.ids()[0]}, distance ")
     assert "distance in meaning 0." in label
+    assert "size=1024" in str(gallery.run("document.getElementById('query-link').href"))
+    gallery.page.wait("document.getElementById('query-picture').naturalWidth > 0")
     assert "of the item" in str(gallery.run("document.querySelector('.legend').textContent"))
     assert gallery.run("document.activeElement.tagName") == "H2"
     gallery.run("history.back()")

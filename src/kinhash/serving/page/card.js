@@ -42,12 +42,15 @@ function picture(id, index) {
   return frame;
 }
 
+// Where it lies now, where the metadata say so: an id may be the path of long ago.
+const nameOf = ({ id, metadata }) => String(metadata.path ?? id).split("/").pop();
+
 function facts(hit, label) {
   const line = element("span", { className: "facts" });
   if (hit.distance !== null) {
     line.append(element("b", { textContent: hit.distance }));
   }
-  line.append(element("span", { className: "name", textContent: label ?? String(hit.id).split("/").pop() }));
+  line.append(element("span", { className: "name", textContent: label ?? nameOf(hit) }));
   if (hit.semantic !== null && hit.semantic !== undefined) {
     line.append(element("span", { className: "meaning", textContent: hit.semantic.toFixed(2) }));
   }

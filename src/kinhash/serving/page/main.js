@@ -131,11 +131,12 @@ function describe(columns, picture) {
   if (!words) return;
   at("query-words").textContent = `Nearest to ${words}`;
   at("query-codes").replaceChildren(...columns.filter(({ code }) => code).map((column) => column.codeDrawing()));
-  const image = at("query-picture");
-  const source = picture ? preview : state.id ? api.thumbnail(state.index, state.id) : null;
-  image.hidden = !source;
-  image.onerror = () => (image.hidden = true);
-  if (source) image.src = source;
+  const source = (size) => (picture ? preview : state.id ? api.thumbnail(state.index, state.id, size) : null);
+  at("query-link").hidden = !source();
+  if (!source()) return;
+  at("query-link").href = source(1024);
+  at("query-picture").onerror = () => (at("query-link").hidden = true);
+  at("query-picture").src = source(256);
 }
 
 function queryWords() {
