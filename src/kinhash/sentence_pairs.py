@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinhash.codes import Codes
-from kinhash.errors import FormatError, InputError, NotFoundError
+from kinhash.errors import FormatError, InputError, NotFoundError, require
 from kinhash.hyperplanes import random_hyperplanes
 from kinhash.meaning.words import bag_of_words, tf_idf, word_overlap
 from kinhash.metrics.correlation import kendall_tau, spearman_interval, spearman_rho
@@ -63,6 +63,7 @@ def sts(
     `path`: a tsv file with the columns score, sentence1, sentence2 (no quoting), or a folder that holds `split`.tsv.
     Vectors are compared by cosine, bits by Hamming distance.
     """
+    require("torch", "text")
     from kinhash.models.text import text_encoder
 
     if isinstance(encoders, str):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from numpy.typing import ArrayLike
 
-from kinhash.errors import InputError
+from kinhash.errors import InputError, require
 from kinhash.meaning import face
 from kinhash.meaning.glosses import class_texts
 from kinhash.meaning.semantics import Semantics
@@ -62,6 +62,7 @@ def _between_sentences(
     metric: str,
     scale: float | None,
 ) -> Semantics:
+    require("torch", "text")
     from kinhash.models.text import DEFAULT, text_encoder
 
     if classes is None or isinstance(classes, int):

@@ -59,7 +59,7 @@ def test_names_are_looked_up_on_the_hub_without_pickles(
 ) -> None:
     asked = []
 
-    def snapshot_download(name: str, allow_patterns: list[str]) -> str:
+    def snapshot_download(name: str, allow_patterns: list[str], etag_timeout: float) -> str:
         asked.append((name, allow_patterns))
         if name == "no/such":
             raise ConnectionError("the host\n is not known")

