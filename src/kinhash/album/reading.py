@@ -15,7 +15,7 @@ from pathlib import Path
 from PIL import Image
 
 from kinhash.data.images import Pixels, opened, reading_threads, upright
-from kinhash.data.preprocessing import Preprocessing, fit
+from kinhash.data.preprocessing import Preprocessing
 from kinhash.errors import FormatError, NotFoundError
 
 _AHEAD = 192  # photos that are read before they are asked for
@@ -52,7 +52,7 @@ def read_photo(path: Path, preprocessing: Preprocessing) -> Photo | str:
             turned, taken = _camera(image)
             note = _note(image)
             image.draft(None, (preprocessing.near, preprocessing.near))
-            pixels = fit(upright(image), preprocessing.size, preprocessing.zoom)
+            pixels = preprocessing.fitted(upright(image))
     except (FormatError, NotFoundError) as error:
         return str(error).removeprefix(f"{path} cannot be read as a picture: ")
     except OSError as error:

@@ -21,12 +21,17 @@ IMAGENET_STD: Triple = (0.229, 0.224, 0.225)
 
 @dataclass(frozen=True)
 class Preprocessing:
-    """Resize the shorter side to `size * zoom`, cut the middle `size` x `size`, scale to (x / 255 - mean) / std."""
+    """Resize the shorter side to `size * zoom`, cut the middle `size` x `size`, scale to (x / 255 - mean) / std.
+
+    With `whole` nothing is cut: both sides become `size`, so that a wide picture is squeezed. Captions speak of what
+    stands at the edges, too.
+    """
 
     size: int = 32
     mean: Triple = CIFAR_MEAN
     std: Triple = CIFAR_STD
     zoom: float = 1.0
+    whole: bool = False
 
     def __post_init__(self) -> None:
         if self.size < 1 or self.zoom < 1 or min(self.std) <= 0:
@@ -36,20 +41,26 @@ class Preprocessing:
 
     def picture(self, source: Source) -> Pixels:
         """(size, size, 3) uint8 of any source."""
-        return fit(open_rgb(source, near=self.near), self.size, self.zoom)
+        return self.fitted(open_rgb(source, near=self.near))
+
+    def fitted(self, image: Image.Image) -> Pixels:
+        """(size, size, 3) uint8 of an upright picture in RGB."""
+        if self.whole:
+            return np.asarray(image.resize((self.size, self.size), Image.Resampling.BICUBIC))
+        return fit(image, self.size, self.zoom)
 
     @property
     def near(self) -> int:
         """The shorter side from which on a JPEG may be decoded smaller: twice what is kept of it."""
-        return 2 * round(self.size * self.zoom)
+        return 2 * (self.size if self.whole else round(self.size * self.zoom))
 
     def pictures(self, images: Pixels) -> Pixels:
         """(n, size, size, 3) of (n, h, w, 3); the same array where nothing has to change."""
-        if images.shape[1:3] == (self.size, self.size) and self.zoom == 1:
+        if images.shape[1:3] == (self.size, self.size) and (self.zoom == 1 or self.whole):
             return images
         out = np.empty((len(images), self.size, self.size, 3), dtype=np.uint8)
         for row, image in enumerate(images):
-            out[row] = fit(Image.fromarray(image), self.size, self.zoom)
+            out[row] = self.fitted(Image.fromarray(image))
         return out
 
     def card(self) -> dict[str, Any]:
@@ -64,7 +75,7 @@ class Preprocessing:
             raise FormatError(f"the preprocessing of this model is damaged: {error!r}") from error
         if len(mean) != 3 or len(std) != 3:
             raise FormatError("the preprocessing of this model needs three means and three deviations")
-        return cls(size, mean, std, zoom)
+        return cls(size, mean, std, zoom, bool(card.get("whole", False)))
 
 
 def fit(image: Image.Image, size: int, zoom: float = 1.0) -> Pixels:

@@ -62,7 +62,8 @@ class Exportable(nn.Module):
 def export_onnx(encoder: HashEncoder, path: str | os.PathLike[str]) -> Path:
     """Write `encoder` to `path`, with a batch of any size. The file's metadata hold bits, picture size and class names.
 
-    A picture is resized by the caller: its shorter side to `size * zoom`, then the middle square of `size`.
+    A picture is resized by the caller: its shorter side to `size * zoom`, then the middle square of `size`; or, where `whole`
+    says so, both sides to `size`.
     """
     path = Path(path)
     if path.suffix != ".onnx":
@@ -122,5 +123,5 @@ def _properties(encoder: HashEncoder) -> dict[str, str]:
     """What a program needs to know besides the graph; all of it is text."""
     shape: dict[str, Any] = {} if encoder.preprocessing is None else encoder.preprocessing.card()
     known = {"bits": encoder.network.bits, "classes": list(encoder.classes)}
-    known |= {key: shape[key] for key in ("size", "zoom") if key in shape}
+    known |= {key: shape[key] for key in ("size", "zoom", "whole") if key in shape}
     return {f"kinhash.{key}": json.dumps(value) for key, value in known.items()}

@@ -161,6 +161,8 @@ def chosen_backbone(name: str | Backbone, split: Split, recipe: Recipe) -> Backb
     if name == "mlp":
         options |= {"hidden": [recipe.hidden], "dropout": recipe.dropout}
     backbone = build_backbone(name, **options)
+    if recipe.whole and backbone.preprocessing is not None:
+        backbone.preprocessing = dataclasses.replace(backbone.preprocessing, whole=True)
     return _native_size(backbone, split)
 
 

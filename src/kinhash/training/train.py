@@ -26,7 +26,7 @@ from kinhash.training.loop import Conduct, Outcome, Run, untrained
 from kinhash.training.needs import check_features
 from kinhash.training.runfolder import RunFolder
 from kinhash.training.scoring import check_test, measured
-from kinhash.training.sentences import sentences_for
+from kinhash.training.sentences import WITH_TEXT, sentences_for
 from kinhash.training.step import Trainee
 
 
@@ -88,7 +88,7 @@ def train(
     name = backbone or recipes.default_backbone(recipe, setup.kind_of(split))
     if epochs is not None:
         overrides["epochs"] = epochs
-    wanted = {**chosen.recipe, **overrides}
+    wanted = {**chosen.recipe, **({} if sentences is None else WITH_TEXT), **overrides}
     options = setup.derived(recipe, split, name, wanted, captions=vectors is not None)
     if backbone is None and setup.kind_of(split) == "vectors":
         name = options.head
