@@ -9,7 +9,7 @@ from kinhash.pages.markup import Html, tag
 from kinhash.pages.montage import colour_of
 from kinhash.pages.thumbnails import Thumbnail
 
-_LINES = 6  # of captions: people write five or so
+_LINES, _SEEN = 6, 2  # captions: people write five or so; the others open at a click
 _LONGEST = 400  # characters of a caption: what follows says nothing that a gallery needs
 
 
@@ -34,10 +34,13 @@ def card(content: Card) -> Html:
     if content.similarity is not None:
         style = "--near: rgb({}, {}, {})".format(*colour_of(content.similarity))
     lines = [tag("div", shortened(line)) for line in [line for line in content.lines if line][:_LINES]]
+    first, more = lines[:_SEEN], lines[_SEEN:]
+    if more:
+        first.append(tag("details", tag("summary", f"{len(more)} more"), *more))
     caption = tag(
         "figcaption",
         tag("strong", content.head),
-        *lines,
+        *first,
         tag("div", tag("bdi", shortened(content.name)), class_="faint"),
     )
     figure = tag("figure", _picture(content), caption, class_=" ".join(filter(None, kinds)), style=style)
