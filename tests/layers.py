@@ -49,6 +49,7 @@ TRITON = frozenset(  # kernels for a GPU; whoever wants one imports its file ins
         "losses/manhattan_triton.py",
         "losses/sim_triton.py",
         "models/fused_triton.py",
+        "models/norm_triton.py",
     }
 )
 FACES = LAYERS[LAYERS.index("pages") :]  # these may also use the public names: `import kinhash as kh`

@@ -49,8 +49,10 @@ def test_compiling_is_taken_back() -> None:
     blocks = repeated_blocks(net := build_backbone("resnet14w"))
     for block in blocks:
         block._compiled_call_impl = block.forward
+    net.fused = True
     as_written(net)
     assert all(block._compiled_call_impl is None for block in blocks)
+    assert not net.fused
 
 
 @pytest.mark.slow

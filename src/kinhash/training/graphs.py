@@ -1,4 +1,4 @@
-"""Faster steps on a GPU: blocks compiled into fused kernels, and the whole step replayed as one CUDA graph.
+"""Faster steps on a GPU: blocks as fused kernels, compiled or our own, and the whole step replayed as one CUDA graph.
 
 A small network is bound by launching kernels, not by running them; a captured graph launches all at once. What cannot
 be compiled or captured runs as it is, with a warning.
@@ -18,6 +18,7 @@ from torch import Tensor, nn
 from kinhash.arrays import checked_choice
 from kinhash.errors import InputError
 from kinhash.feeding.targets import Targets
+from kinhash.models.resnet_cifar import CifarResNet
 from kinhash.training.step import Step
 
 Act = Callable[[Tensor, Targets], None]
@@ -31,9 +32,10 @@ _WORTH_COMPILING = 3000  # steps; fewer do not earn back the time that compiling
 def accelerated(step: Step, mode: Accelerate, *, steps: int, world: int = 1) -> Act:
     """`step`, or something that does the same faster. `steps`: how many are to come.
 
-    off: as written. graph: the whole step is one CUDA graph. compile: the network's repeated blocks are compiled, and
-    on a GPU the step becomes a graph as well. auto: graph on a GPU, compile for long runs, off elsewhere. With several
-    processes no graph is captured: the exchange of gradients stays outside.
+    off: as written. graph: the whole step is one CUDA graph. compile: the network's repeated blocks are compiled, or run
+    on kernels of our own where there are some, and on a GPU the step becomes a graph as well. auto: graph on a GPU,
+    compile for long runs, off elsewhere. With several processes no graph is captured: the exchange of gradients stays
+    outside.
     """
     checked_choice(mode, get_args(Accelerate), "accelerate")
     cuda = step.device.type == "cuda"
@@ -50,7 +52,10 @@ def accelerated(step: Step, mode: Accelerate, *, steps: int, world: int = 1) -> 
 
 
 class CompiledStep:
-    """The step with every repeated block of the network compiled; blocks of one shape share their kernels."""
+    """The step with every repeated block of the network compiled; blocks of one shape share their kernels.
+
+    A network with kernels of our own uses those; its blocks are compiled only if they do not fit and it calls them.
+    """
 
     def __init__(self, step: Step) -> None:
         self.step = step
@@ -74,6 +79,7 @@ class CompiledStep:
         torch._dynamo.config.recompile_limit = max(64, torch._dynamo.config.recompile_limit)
         for block in repeated_blocks(self.step.trainee.network):
             block.compile()
+        _use_own_kernels(self.step.trainee.network, True)
 
 
 class GraphedStep:
@@ -134,8 +140,15 @@ class GraphedStep:
 
 def as_written(network: nn.Module) -> None:
     """Take back all compiling: an encoder computes with the modules themselves."""
+    _use_own_kernels(network, False)
     for module in network.modules():
         module._compiled_call_impl = None
+
+
+def _use_own_kernels(network: nn.Module, use: bool) -> None:
+    for module in network.modules():
+        if isinstance(module, CifarResNet):
+            module.fused = use
 
 
 def fast_convolutions() -> AbstractContextManager[None]:
