@@ -69,7 +69,7 @@ def test_dedup(place: Path, rng: np.random.Generator, capsys: pytest.CaptureFixt
 def test_gallery(place: Path, rng: np.random.Generator) -> None:
     index_of(photos(place / "photos"), rng)
     test = kh.dataset("cifar100-sample").test
-    for name in ("trained", "pretrained"):
+    for name in ("plain", "entropy"):
         CodedItems(kh.Codes.from_bits(rng.random((len(test), 64)) < 0.5), test.ids).save(
             place / "codes" / name
         )
