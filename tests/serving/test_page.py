@@ -280,15 +280,22 @@ def test_every_control_has_a_name_and_the_colours_follow_the_system(gallery: Gal
     gallery.page.do("Emulation.setEmulatedMedia", features=[])
 
 
-def test_the_link_of_a_query_is_copied(gallery: Gallery) -> None:
+@pytest.mark.parametrize("allowed", [True, False])
+def test_the_link_of_a_query_is_copied_or_shown(gallery: Gallery, allowed: bool) -> None:
     gallery.open("/?text=red")
-    gallery.page.do(
-        "Browser.grantPermissions",
-        origin=gallery.url,
-        permissions=["clipboardReadWrite", "clipboardSanitizedWrite"],
-    )
-    gallery.page.do("Page.bringToFront")
+    if not allowed:  # as on a page without https
+        gallery.run("Object.defineProperty(navigator, 'clipboard', {value: undefined})")
+    else:
+        permissions = ["clipboardReadWrite", "clipboardSanitizedWrite"]
+        gallery.page.do("Browser.grantPermissions", origin=gallery.url, permissions=permissions)
+        gallery.page.do("Page.bringToFront")
     gallery.page.click("#copy")
-    gallery.page.wait(f"{STATUS} === 'The link is copied.' || document.querySelector('.link')")
-    copied = gallery.run("document.querySelector('.link')?.value ?? navigator.clipboard.readText()")
-    assert copied == gallery.run("location.href")
+    link = "document.querySelector('.link')"
+    if allowed:
+        gallery.page.wait(f"{STATUS} === 'The link is copied.'")
+        assert gallery.run("navigator.clipboard.readText()") == gallery.run("location.href")
+    else:
+        gallery.page.wait(f"Boolean({link})")
+        assert gallery.run(f"{link}.value") == gallery.run("location.href")
+        gallery.page.click(".card")
+        gallery.page.wait(f"location.search.includes('id=') && !{link}")

@@ -128,6 +128,7 @@ function arrange() {
 function describe(columns, picture) {
   const words = picture ? `the picture ${picture.name}` : queryWords();
   at("query").hidden = !words;
+  document.querySelector(".link")?.remove(); // it led to the query before
   if (!words) return;
   at("query-words").textContent = `Nearest to ${words}`;
   at("query-codes").replaceChildren(...columns.filter(({ code }) => code).map((column) => column.codeDrawing()));
@@ -164,7 +165,8 @@ async function copyLink() {
     // without permission (or without https) the person copies it by hand
     const box = element("input", { value: link, readOnly: true, className: "link" });
     box.setAttribute("aria-label", "Link of this query");
-    at("copy").replaceWith(box);
+    document.querySelector(".link")?.remove();
+    at("copy").after(box);
     box.select();
   }
 }
