@@ -9,6 +9,7 @@ import pytest
 from serving.inside import Asker, asking
 
 from kinhash.serving.app import Settings, create_app
+from kinhash.serving.guard import local_names
 from kinhash.serving.served import served
 
 SECRET = "sésame, ouvre-toi"
@@ -77,6 +78,13 @@ def test_a_name_that_points_here_from_elsewhere_is_refused(guarded: Asker, host:
     reply = guarded.get("/health")
     assert reply.status == 421
     assert reply.error.startswith("this server does not answer to the host")
+
+
+def test_which_addresses_are_for_this_machine_only() -> None:
+    for host in ("127.0.0.1", "127.0.0.2", "localhost", "::1"):
+        assert {"localhost", host} <= set(local_names(host) or ())
+    for host in ("0.0.0.0", "::", "192.168.0.3", "box.example", ""):
+        assert local_names(host) is None
 
 
 def test_other_sites_are_let_in_only_where_they_are_named(guarded: Asker, ask: Asker) -> None:

@@ -125,6 +125,7 @@ def test_a_port_that_is_taken_is_one_sentence(index: Path) -> None:
             "there is no address 'no.such.host.invalid'",
         ),
         ({"port": 0, "host": "192.0.2.1"}, StorageError, "cannot listen at 192.0.2.1, port 0"),
+        ({"port": 0, "token": ""}, InputError, "the token is empty"),
         ({"port": 0, "encoder": "nowhere"}, NotFoundError, "nowhere holds no encoder"),
     ],
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import ipaddress
 from collections.abc import Collection
 from http.cookies import CookieError, SimpleCookie
 from urllib.parse import parse_qsl, urlencode
@@ -27,6 +28,15 @@ _HEADERS = [
     (b"cross-origin-resource-policy", b"same-origin"),
     (b"x-frame-options", b"DENY"),
 ]
+
+
+def local_names(host: str) -> tuple[str, ...] | None:
+    """By which names a server that listens at `host` may be called: any, unless it is for this machine only."""
+    try:
+        local = ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        local = host in LOCAL
+    return (*LOCAL, host) if local else None
 
 
 class StrictHeaders:

@@ -51,8 +51,10 @@ def serve(
     require("starlette", "serve")
     require("uvicorn", "serve")
     from kinhash.serving.app import Settings, create_app
-    from kinhash.serving.guard import LOCAL
+    from kinhash.serving.guard import local_names
 
+    if token == "":
+        raise InputError("the token is empty: give it some letters, or leave it out")
     paths = path if isinstance(path, Mapping) else {names_of([path])[0]: path}
     if isinstance(encoder, Mapping) and (strange := set(encoder) - set(paths)):
         raise InputError(
@@ -65,8 +67,9 @@ def serve(
             own = encoder.get(name) if isinstance(encoder, Mapping) else encoder
             opened.append(served(name, one, own, pictures))
             warm_up(opened[-1].index)
-        hosts = (*LOCAL, host) if host in LOCAL else None
-        settings = Settings(token, cors, hosts, max_upload, None if cache is None else Path(cache))
+        settings = Settings(
+            token, cors, local_names(host), max_upload, None if cache is None else Path(cache)
+        )
         server = _server(create_app(opened, settings))
         if ready is not None:
             ready(address(listening))
