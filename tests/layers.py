@@ -19,6 +19,7 @@ LAYERS = [
     "kernels",
     "meaning",
     "metrics",
+    "zeroshot",
     "index",
     "report",
     "comparison",

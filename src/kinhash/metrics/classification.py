@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kinhash.arrays import as_array, finite_rows, is_whole
 from kinhash.errors import InputError
-from kinhash.metrics.inputs import checked_label_range, checked_labels
+from kinhash.metrics.inputs import checked_label_range, checked_labels, checked_similarities
 
 Floats = NDArray[np.float64]
 
@@ -42,6 +42,30 @@ def flat_hit(scores: ArrayLike, labels: ArrayLike, k: int) -> Floats:
     places = k - np.count_nonzero(matrix > own, axis=1)
     tied = np.count_nonzero(matrix == own, axis=1)  # its own class is one of them
     return np.clip(places / tied, 0, 1)
+
+
+def hierarchical_hit(scores: ArrayLike, labels: ArrayLike, similarity: ArrayLike, k: int) -> Floats:
+    """HP@k of guessed classes: `sum_{i<=k} S[y, c_i] / sum_{i<=k} S[y, c*_i]`, item by item (Deng et al., CVPR 2011).
+
+    c_1, c_2, ... are the classes by falling score (n, C), c* the best order there is, S (C, C) the similarities of
+    classes. Classes of equal score share their places: each counts as the mean of all of them.
+    """
+    matrix = finite_rows(scores, "scores", None)
+    true = checked_labels(labels, len(matrix))
+    S = checked_similarities(similarity)["similarity"]
+    if len(S) != matrix.shape[1]:
+        raise InputError(f"scores of {matrix.shape[1]} classes need as many similarities, got {len(S)}")
+    checked_label_range(true, len(S))
+    if not is_whole(k) or not 1 <= k <= len(S):
+        raise InputError(f"k must lie between 1 and {len(S)}, the number of classes; got {k!r}")
+    best = -np.sort(-S, axis=1)[:, :k].sum(1)
+    found = np.empty(len(matrix))
+    for row, own in enumerate(true):
+        _, group, sizes = np.unique(-matrix[row], return_inverse=True, return_counts=True)
+        means = np.bincount(group, weights=S[own]) / sizes
+        places = np.clip(k - (np.cumsum(sizes) - sizes), 0, sizes)
+        found[row] = places @ means
+    return found / np.maximum(best[true], np.finfo(float).tiny)
 
 
 def _checked_predictions(

@@ -38,7 +38,9 @@ class EXEM:
         self.axes = principal_axes(data.features - self.mean, self.dimensions)
         points = self._projected(data.features)
         exemplars = data.means(points)
-        self.inside = _deviation(points - exemplars[data.labels]) if self.standardise else np.ones(points.shape[1])
+        self.inside = (
+            _deviation(points - exemplars[data.labels]) if self.standardise else np.ones(points.shape[1])
+        )
         self.centre, self.spread = exemplars.mean(0), _deviation(exemplars - exemplars.mean(0))
         targets = (exemplars - self.centre) / self.spread
         kernel = rbf(data.vectors, data.vectors, self.gamma)

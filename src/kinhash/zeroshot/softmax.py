@@ -23,7 +23,9 @@ class Softmax:
         self.spread = np.where(spread > 0, spread, 1.0)
         X = self._inputs(data.features)
         Y = (data.signs() + 1) / 2
-        slope = 1 / (np.linalg.norm(X.T @ X if X.shape[1] < len(X) else X @ X.T, 2) / (2 * len(X)) + self.penalty)
+        slope = 1 / (
+            np.linalg.norm(X.T @ X if X.shape[1] < len(X) else X @ X.T, 2) / (2 * len(X)) + self.penalty
+        )
         W = ahead = np.zeros((X.shape[1], data.classes))
         t = 1.0
         for _ in range(self.steps):

@@ -8,7 +8,9 @@ from kinhash.errors import TrainingError
 from kinhash.zeroshot.inputs import Floats
 
 
-def regress(kernel: Floats, targets: Floats, cost: float, tube: float, *, precision: float = 1e-3) -> tuple[Floats, Floats]:
+def regress(
+    kernel: Floats, targets: Floats, cost: float, tube: float, *, precision: float = 1e-3
+) -> tuple[Floats, Floats]:
     """Coefficients (n, k) and offsets (k,) of `f(x) = sum_i b_i K(x_i, x) + offset` for each of the k targets.
 
     `min 1/2 |f|_K^2 + cost sum_i max(0, |y_i - f(x_i)| - tube)`, by its dual `min 1/2 b K b - y b + tube |b|_1` with

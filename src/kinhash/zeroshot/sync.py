@@ -18,7 +18,9 @@ class SynC:
     chooses it, and the penalty (here times n d), on held-out classes. Features are centred and of unit length.
     """
 
-    def __init__(self, width: float = 0.3, penalty: float = 1e-4, blur: float = 1e-2, steps: int = 100) -> None:
+    def __init__(
+        self, width: float = 0.3, penalty: float = 1e-3, blur: float = 1e-2, steps: int = 100
+    ) -> None:
         self.width, self.penalty, self.blur, self.steps = width, penalty, blur, steps
 
     def fit(self, features: ArrayLike, labels: ArrayLike, vectors: ArrayLike) -> SynC:
