@@ -33,8 +33,7 @@ class Tile:
     parts: int = 132  # programs that share the sum of the weights' gradient
 
 
-FORWARD = {32: Tile(64, 64, 4, 3, rows=16), 64: Tile(64, 64, 4, 2), 128: Tile(64, 32, 4, 2)}
-BACKWARD = FORWARD
+CONVOLUTIONS = {32: Tile(64, 64, 4, 3, rows=16), 64: Tile(64, 64, 4, 2), 128: Tile(64, 32, 4, 2)}
 WEIGHTS = {
     32: Tile(64, 64, 8, 4),
     64: Tile(64, 64, 8, 3),
@@ -45,14 +44,13 @@ WEIGHTS = {
 def _rows(
     x: Tensor,
     weights: Tensor,
-    tile: Tile,
     norm: Tensor | None,
     act: Tensor | None,
     skip: Tensor | None,
     below: Tensor | None,
 ) -> tuple[Tensor, Tensor]:
     B, C, H, W = x.shape
-    G = group(C)
+    G, tile = group(C), CONVOLUTIONS[C]
     images = tile.positions * G // W
     programs = -(-B // images) * (H // tile.rows)
     out = torch.empty_like(x)
@@ -69,7 +67,7 @@ def _rows(
 
 def convolve(x: Tensor, weights: Tensor, *, norm: Tensor | None = None) -> tuple[Tensor, Tensor]:
     """conv(x), or conv(relu(BN(x))), and the parts of the sums of the output and its square."""
-    return _rows(x, weights, FORWARD[x.shape[1]], norm, None, None, None)
+    return _rows(x, weights, norm, None, None, None)
 
 
 def convolve_back(
@@ -82,7 +80,7 @@ def convolve_back(
     skip: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
     """`below_relu` of the transposed convolution of dy; either the norm, or act and skip."""
-    return _rows(dy, weights, BACKWARD[dy.shape[1]], norm, act, skip, y)
+    return _rows(dy, weights, norm, act, skip, y)
 
 
 def weight_gradient(x: Tensor, dy: Tensor, gradient: Tensor, *, norm: Tensor | None = None) -> None:
