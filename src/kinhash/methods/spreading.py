@@ -17,7 +17,6 @@ from torch import Tensor
 
 from kinhash.feeding.targets import Targets
 from kinhash.losses import ClassificationLoss
-from kinhash.losses.pairwise import distances
 from kinhash.methods.contract import PLAIN, Method, Objective, Problem
 from kinhash.models.network import Outputs
 
@@ -49,8 +48,8 @@ class SpreadingObjective(Objective):
 
 
 def _others(x: Tensor) -> Tensor:
-    """(B, B) Euclidean distances, to oneself infinite."""
-    return distances(x, x, 2).fill_diagonal_(torch.inf)
+    """(B, B) Euclidean distances without gradients, to oneself infinite."""
+    return torch.cdist(x, x).fill_diagonal_(torch.inf)
 
 
 def _length(x: Tensor) -> Tensor:
