@@ -197,3 +197,16 @@ def test_the_cached_kernels_are_warm_before_the_first_request(index: Path) -> No
         opened.search = lambda codes, k: (seen.append(len(codes)), search(codes, k))[1]  # type: ignore[method-assign]
         running.warm_up(opened)
     assert seen == [1, 4, 64]
+
+
+def test_without_the_extra_the_client_works_and_the_server_says_what_to_install(index: Path) -> None:
+    code = (
+        "import sys; sys.modules.update(dict.fromkeys(('starlette', 'uvicorn')))\n"
+        "import kinhash as kh; kh.Client\n"
+        f"try:\n    kh.serve({str(index)!r})\n"
+        "except kh.KinhashError as error:\n    sys.stdout.write(str(error))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=True
+    )
+    assert "pip install 'kinhash[serve]'" in done.stdout
