@@ -9,7 +9,7 @@ import click
 
 from kinhash.cli.classes import read_names
 from kinhash.cli.evaluate_labels import classes_of, positions_in, read_with_labels
-from kinhash.cli.semantics_option import SPEC_HELP, read_semantics, semantics_options
+from kinhash.cli.semantics_option import SPEC_HELP, read_named_semantics, semantics_options
 from kinhash.cli.talk import json_option, print_json
 from kinhash.errors import InputError
 
@@ -124,16 +124,8 @@ def _of_classes(
     specs: tuple[str, ...], names: list[str] | None, classes: list[str], choices: dict[str, Any]
 ) -> dict[str, Semantics] | None:
     """The semantics by name; one without a name is called `sim`."""
-    if len(specs) > 1 and any(choices.values()):
-        raise InputError("--measure, --variant, --table and --metric concern one --semantics, got several")
-    found = {}
-    for spec in specs:
-        name, equals, rest = spec.partition("=")
-        key, what = (name, rest) if equals and name.isidentifier() else ("sim", spec)
-        if key in found:
-            raise InputError(f"two semantics are called {key!r}: write NAME=SPEC with a name for each")
-        found[key] = read_semantics(what, names or classes, choices).take(classes)
-    return found or None
+    found = read_named_semantics(specs, names or classes, choices)
+    return {name: one.take(classes) for name, one in found.items()} or None
 
 
 def _distance_of_vectors(specs: tuple[str, ...], choices: dict[str, Any]) -> str | None:

@@ -9,13 +9,12 @@ import click
 
 from kinhash.cli.data_option import part_of
 from kinhash.cli.index_talk import counted, example
-from kinhash.cli.semantics_option import SPEC_HELP, read_semantics, semantics_options
+from kinhash.cli.semantics_option import SPEC_HELP, read_named_semantics, semantics_options
 from kinhash.cli.talk import device_option, json_option, plain_warnings, print_json, quiet_option
 from kinhash.errors import InputError
 
 if TYPE_CHECKING:
     from kinhash.data.splits import Split
-    from kinhash.meaning.semantics import Semantics
 
 
 @click.command()
@@ -79,8 +78,8 @@ def command(
     choices = {"measure": measure, "variant": variant, "table": table, "metric": metric}
     with plain_warnings():
         split = None if data is None else _labelled(part_of(data, part or "test", root), data)
-        semantics = _semantics(run, split, specs, choices)
-        made = kh.report_run(run, split, semantics=semantics, progress=not quiet, **options)
+        semantics = read_named_semantics(specs, _classes(run, split), choices)
+        made = kh.report_run(run, split, semantics=semantics or None, progress=not quiet, **options)
     for words in made.missing:
         click.echo(f"kinhash: not shown: {words}", err=True)
     if as_json:
@@ -103,21 +102,6 @@ def _labelled(split: Split, data: str) -> Split:
         raise InputError(f"this part of {data} is empty: choose another with --part")
     split.targets()  # says what to do where there are no labels
     return split
-
-
-def _semantics(
-    run: Path, split: Split | None, specs: tuple[str, ...], choices: dict[str, Any]
-) -> dict[str, Semantics] | None:
-    if len(specs) > 1 and any(choices.values()):
-        raise InputError("--measure, --variant, --table and --metric concern one --semantics, got several")
-    found: dict[str, Semantics] = {}
-    for spec in specs:
-        name, equals, rest = spec.partition("=")
-        key, what = (name, rest) if equals and name.isidentifier() else ("sim", spec)
-        if key in found:
-            raise InputError(f"two semantics are called {key!r}: write NAME=SPEC with a name for each")
-        found[key] = read_semantics(what, _classes(run, split), choices)
-    return found or None
 
 
 def _classes(run: Path, split: Split | None) -> list[str]:

@@ -58,6 +58,22 @@ def read_semantics(spec: str, classes: Sequence[str], options: dict[str, Any]) -
     return kh.semantics(spec, list(classes), **given)
 
 
+def read_named_semantics(
+    specs: Sequence[str], classes: Sequence[str], options: dict[str, Any]
+) -> dict[str, Semantics]:
+    """Several of the form NAME=SPEC; one without a name is called `sim`."""
+    if len(specs) > 1 and any(options.values()):
+        raise InputError("--measure, --variant, --table and --metric concern one --semantics, got several")
+    found: dict[str, Semantics] = {}
+    for spec in specs:
+        name, equals, rest = spec.partition("=")
+        key, what = (name, rest) if equals and name.isidentifier() else ("sim", spec)
+        if key in found:
+            raise InputError(f"two semantics are called {key!r}: write NAME=SPEC with a name for each")
+        found[key] = read_semantics(what, classes, options)
+    return found
+
+
 def _of_encoder(path: Path) -> Semantics:
     """The semantics card of an encoder, without loading its network."""
     from kinhash.meaning.semantics import Semantics

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kinhash.arrays import finite_rows, is_whole, unit_rows
+from kinhash.arrays import is_whole
 from kinhash.codes import Codes
 from kinhash.concatenation import concat as concatenated
 from kinhash.data.images import Source
@@ -22,6 +22,7 @@ from kinhash.index.checks import LONGEST
 from kinhash.index.scan import k_nearest
 from kinhash.meaning.semantics import Semantics
 from kinhash.pages.cards import Card, card, shortened
+from kinhash.pages.likeness import likeness_of
 from kinhash.pages.markup import Html, tag
 from kinhash.pages.page import page, section, write_page
 from kinhash.pages.thumbnails import MEGABYTES, Thumbnail, thumbnails
@@ -182,7 +183,7 @@ def gallery(
             f"k is a whole number from 1 to {len(data) - 1}, all pictures but the query, got {k!r}"
         )
     rows = _query_rows(queries, data, seed)
-    like = _likeness(data, semantics, target_vectors)
+    like = likeness_of(data, semantics, target_vectors)
     hits = {name: k_nearest(one[rows], one, k + 1) for name, one in codes.items()}
     found = []
     for i, row in enumerate(rows):
@@ -198,33 +199,6 @@ def gallery(
     if out is not None:
         made.save(out)
     return made
-
-
-class _Likeness:
-    """Similarities in [0, 1] between rows, by their classes or by vectors."""
-
-    def __init__(self, name: str, table: NDArray[np.float64], rows: NDArray[np.int64] | None) -> None:
-        self.name, self._table, self._rows = name, table, rows
-
-    def between(self, a: int, b: int) -> float:
-        if self._rows is None:
-            return float(np.clip(self._table[a] @ self._table[b], 0, 1))
-        return float(self._table[self._rows[a], self._rows[b]])
-
-
-def _likeness(data: Split, semantics: Semantics | None, vectors: ArrayLike | None) -> _Likeness | None:
-    if semantics is not None and vectors is not None:
-        raise InputError("colours follow either semantics of classes or target vectors: leave one out")
-    if vectors is not None:
-        rows = finite_rows(vectors, "target_vectors")
-        if len(rows) != len(data):
-            raise InputError(f"{len(rows)} target vectors for {len(data)} pictures: one each is needed")
-        return _Likeness("the cosine of target vectors", unit_rows(rows, "target_vectors"), None)
-    if semantics is None:
-        return None
-    if data.labels is None:
-        raise InputError("semantics of classes colour pictures with labels, and these have none")
-    return _Likeness(semantics.name, semantics.take(list(data.classes)).similarity, data.labels)
 
 
 def _checked_models(models: Mapping[str, Codes], n: int, concat: bool) -> dict[str, Codes]:
