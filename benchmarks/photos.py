@@ -20,6 +20,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # as the command does, before torch is loaded
 sys.path.insert(0, str(Path(__file__).parents[1] / "tools"))
 from measure import Check, interleaved, verdict, write_result
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -60,6 +61,8 @@ def command(
     deleted ones removed. What was done before an interruption stays. `kinhash search` takes FOLDER for the
     index in it.
     """
+    # threads of OpenMP that spin while they wait take the cores from those that decode, and from other work
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # read when torch is loaded, which happens below
     import kinhash as kh
 
     if not no_serve:  # before the long part
