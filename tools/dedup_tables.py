@@ -48,7 +48,9 @@ def kinds(result: Result) -> str:
     """Recall by kind of copy."""
     shown = {row["method"]: row["recall_by_kind"] for row in result.card["rows"] if row["method"] in _SHOWN}
     columns = [name for name in _SHOWN if name in shown]
-    rows = [[kind, *(number(shown[name][kind]) for name in columns)] for kind in result.card["config"]["kinds"]]
+    rows = [
+        [kind, *(number(shown[name][kind]) for name in columns)] for kind in result.card["config"]["kinds"]
+    ]
     return table(["copy", *(_SHOWN[name] for name in columns)], rows)
 
 
