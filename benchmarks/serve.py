@@ -3,7 +3,8 @@
 `python benchmarks/serve.py --check` prints the figures and exits 1 where one falls short; without --check the loads last
 longer, and results/serve/load.json is written. The server runs as `kinhash serve`, the load tool
 (`benchmarks/parts/http_load.py`) in a process of its own; both share the processors. The rival is the same server asked
-one query at a time.
+one query at a time; since it waits most of the time, other work on the machine slows it more than the crowd, so that the
+crowd is also compared with its fastest tenth.
 """
 
 from __future__ import annotations
@@ -98,7 +99,7 @@ def measured(port: int, seconds: float, rounds: int) -> list[Row]:
                 "queries a request": queries,
                 "queries a second": throughput,
             }
-            found[name].append(row | {f"{p} ms": answer[p] for p in ("p50", "p95", "p99")})
+            found[name].append(row | {f"{p} ms": answer[p] for p in ("p10", "p50", "p95", "p99")})
     return [sorted(rows, key=lambda row: row["queries a second"])[len(rows) // 2] for rows in found.values()]
 
 
@@ -121,12 +122,15 @@ def metrics(rows: list[Row]) -> dict[str, float]:
         "p95 of single queries, 64 at a time, ms": crowd["p95 ms"],
         "p95 at 300 requests a second, ms": steady["p95 ms"],
         f"queries a second in requests of {TOGETHER}": batches["queries a second"],
+        "64 at a time / one at a time at its fastest tenth": crowd["queries a second"]
+        * alone["p10 ms"]
+        / 1000,
         "64 at a time / one at a time": crowd["queries a second"] / alone["queries a second"],
     }
 
 
 def checks(found: dict[str, float]) -> list[Check]:
-    bars = (300, 100, 100, 1500, 4)
+    bars = (300, 100, 100, 1500, 4, 4)
     return [
         Check(name, value, bar, "p95" not in name)
         for (name, value), bar in zip(found.items(), bars, strict=True)

@@ -70,7 +70,7 @@ async def load(
         connection.ask(next(line), due if rate else time.perf_counter())
     counted = [t for at, t in took if start + LEAD <= at < start + LEAD + seconds]
     times = sorted(1000 * t for t in counted)
-    percentiles = {f"p{p}": times[min(len(times) - 1, len(times) * p // 100)] for p in (50, 95, 99)}
+    percentiles = {f"p{p}": times[min(len(times) - 1, len(times) * p // 100)] for p in (10, 50, 95, 99)}
     return {"requests": len(times), "seconds": seconds, **percentiles}
 
 
