@@ -1,9 +1,8 @@
 """Classes of which no item was seen, known by a vector each: one face for five methods, without torch.
 
-`fit(features, labels, vectors)` learns from items of seen classes and the vectors of these classes;
-`scores(features, vectors)`
-says how well items fit unseen classes, the higher the better. Methods with codes also have `codes(features)`
-and `class_codes(vectors)`.
+`fit(features, labels, vectors)` learns from items of seen classes and the vectors of these classes; then
+`scores(features, vectors)` says how well items fit unseen classes, the higher the better. Methods with codes
+also have `codes(features)` and `class_codes(vectors)`.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinhash.arrays import finite_rows, unit_rows
+from kinhash.errors import InputError
 from kinhash.zeroshot.inputs import Floats, asked, seen, unseen
 from kinhash.zeroshot.softmax import Softmax
 
@@ -23,6 +24,11 @@ class ConSE:
     def fit(self, features: ArrayLike, labels: ArrayLike, vectors: ArrayLike) -> ConSE:
         """Learn to tell the seen classes."""
         data = seen(features, labels, vectors)
+        if self.posterior and data.features.shape[1] != data.classes:
+            raise InputError(
+                f"{data.features.shape[1]} probabilities an item do not fit {data.classes} seen classes; without "
+                "posterior=True features of any width do"
+            )
         self.vectors, self.width = data.vectors, data.features.shape[1]
         self.classifier = None if self.posterior else Softmax(self.penalty).fit(data)
         return self
