@@ -23,6 +23,13 @@ from measure import RESULTS, ROOT, write_result
 _UNTIMED = 25.0  # seconds around a training: start, encoding, scoring
 
 Table = Callable[[Sequence[int]], list[Run]]
+# a run and its data -> the data to train on, and the arguments of kh.train besides the semantics
+Prepare = Callable[[Run, argparse.Namespace, Dataset], tuple[Dataset, dict[str, Any]]]
+
+
+def as_it_is(run: Run, options: argparse.Namespace, data: Dataset) -> tuple[Dataset, dict[str, Any]]:
+    """Nothing to prepare."""
+    return data, run.train_arguments()
 
 
 @dataclass(frozen=True)
@@ -31,11 +38,16 @@ class Experiment:
 
     script: str  # as in "experiments/cifar100.py"
     about: str
-    datasets: Sequence[str]  # the first is the default; its name is the folder of its results
-    tables: Mapping[str, Table]
+    datasets: Sequence[str]  # the first is the default
+    tables: Mapping[str, Table]  # the first is the default
     load: Callable[[argparse.Namespace], Dataset]
     semantics: Callable[[argparse.Namespace, Dataset], Mapping[str, Any]]
     add_options: Callable[[argparse.ArgumentParser], object] = lambda parser: None
+    prepare: Prepare = as_it_is
+    topic: Callable[[argparse.Namespace], str] = lambda options: str(
+        options.data
+    )  # the folder of its results
+    train_database: bool = True  # whether the training pictures are searched as well
 
 
 def main(experiment: Experiment, arguments: Sequence[str] | None = None) -> int:
@@ -43,22 +55,23 @@ def main(experiment: Experiment, arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     options = parse(experiment, given)
     runs = requested(experiment, options)
+    topic = experiment.topic(options)
     if options.list:
         for run in runs:
-            print(f"{'done ' if result_of(run, options).exists() else 'to do'} {run.name}")
+            print(f"{'done ' if result_of(run, topic, options).exists() else 'to do'} {run.name}")
         return 0
     if options.one:
         complete(experiment, runs[0], options)
         return 0
-    waiting = [run for run in runs if not result_of(run, options).exists()]
+    waiting = [run for run in runs if not result_of(run, topic, options).exists()]
     print(f"{len(runs)} runs, {len(runs) - len(waiting)} of them done before", flush=True)
     if waiting:
         experiment.load(options)  # prepared once, before many processes want it
     fates = run_all(
         {run.name: [sys.executable, sys.argv[0], *given, "--one", run.name] for run in waiting},
         processes=options.processes,
-        logs=options.work / "logs",
-        expected=clock(waiting, options),
+        logs=options.work / topic / "logs",
+        expected=clock(waiting, topic, options),
         minutes=options.minutes,
     )
     for fate in ("left", "failed"):
@@ -73,7 +86,7 @@ def parse(experiment: Experiment, arguments: Sequence[str]) -> argparse.Namespac
         description=experiment.about, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     add = parser.add_argument
-    add("--table", choices=[*experiment.tables, "all"], required=True)
+    add("--table", choices=[*experiment.tables, "all"], default=next(iter(experiment.tables)))
     add("--root", type=Path, help="folder of the data")
     add("--data", choices=experiment.datasets, default=experiment.datasets[0])
     add("--processes", type=int, default=1, help="runs at the same time")
@@ -111,36 +124,39 @@ def complete(experiment: Experiment, run: Run, options: argparse.Namespace) -> N
     """Train and score one run; write its result."""
     data = experiment.load(options)
     semantics = experiment.semantics(options, data)
+    topic = experiment.topic(options)
+    data, arguments = experiment.prepare(run, options, data)
     outputs = trained(
         run,
         data,
-        semantics[run.semantics],
-        options.work / run.name,
+        {"semantics": semantics[run.semantics], **arguments},
+        options.work / topic / run.name,
         device=options.device,
         processes=options.processes,
     )
     if outputs is None or options.train_only:
         return
-    parts = score(outputs, semantics)
+    shown = {name: one.take(list(data.test.classes)) for name, one in semantics.items()}
+    parts = score(outputs, shown, train_database=experiment.train_database)
     command = f"{experiment.script} --table {options.table} --data {options.data} --only {run.name}"
     card = {**outputs.card, "script": command, **parts}
-    print(write_result(options.data, run.name, folder=options.results, **card))
+    print(write_result(topic, run.name, folder=options.results, **card))
 
 
-def result_of(run: Run, options: argparse.Namespace) -> Path:
+def result_of(run: Run, topic: str, options: argparse.Namespace) -> Path:
     """What there will be when the run is finished: its result, or its outputs where scoring comes later."""
     if options.train_only:
-        return Path(options.work) / run.name / "outputs.json"
-    return Path(options.results) / options.data / f"{run.name}.json"
+        return Path(options.work) / topic / run.name / "outputs.json"
+    return Path(options.results) / topic / f"{run.name}.json"
 
 
-def clock(runs: Sequence[Run], options: argparse.Namespace) -> Callable[[str], float]:
+def clock(runs: Sequence[Run], topic: str, options: argparse.Namespace) -> Callable[[str], float]:
     """Expected seconds of a run: from the slowest finished one of its backbone, else from the table's guess."""
     by_name = {run.name: run for run in runs}
 
     def expected(name: str) -> float:
         run = by_name[name]
-        found = [json.loads(path.read_text()) for path in Path(options.work).glob("*/outputs.json")]
+        found = [json.loads(path.read_text()) for path in (Path(options.work) / topic).glob("*/outputs.json")]
         paces = [
             card["seconds"]["train"] / card["config"]["epochs"]
             for card in found

@@ -11,18 +11,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinhash.files import replace_file, replacing
+from kinhash.models.retrieval import Retrieval
 
 
 @dataclass(frozen=True, eq=False)
 class Outputs:
-    """Outputs z of the hash layer for test and train, the predicted classes of test, and the card of the training."""
+    """Outputs z for test and train, the predicted classes of test, and the card of the training."""
 
-    test_z: NDArray[np.float32]  # (n, bits)
+    test_z: NDArray[np.float32]  # (n, width)
     test_labels: NDArray[np.int64]
-    test_predictions: NDArray[np.int64]
+    test_predictions: NDArray[np.int64]  # (0,) where test shows other classes than train
     train_z: NDArray[np.float32]
     train_labels: NDArray[np.int64]
-    card: dict[str, Any]  # config, seconds, commit, date, hardware, versions
+    card: dict[str, Any]  # config, seconds, commit, date, hardware, versions, and how the method retrieves
+
+    @property
+    def retrieval(self) -> Retrieval:
+        """Codes, floats or both, and how floats are compared."""
+        return Retrieval.from_card(self.card.get("retrieval"))
 
     def save(self, folder: Path) -> None:
         """Write `outputs.npz` and then `outputs.json`; the second marks the first as whole."""

@@ -13,7 +13,7 @@ from kinhash.errors import InputError
 
 @dataclass(frozen=True)
 class Run:
-    """What to train; `options` are further arguments of `kh.train`.
+    """What to train; `options` are further arguments of `kh.train`, `bits` is 0 for methods that make no codes.
 
     `variant` tells runs apart that differ in `options`; `flip_average` averages the outputs of a picture and its mirror
     image when encoding. `seconds_per_epoch` is what an epoch was found to take
@@ -35,7 +35,8 @@ class Run:
     @property
     def name(self) -> str:
         """The file name of its result; the same run in two tables has one name and is done once."""
-        parts = [self.method, self.backbone, f"{self.bits}bits", f"{self.epochs}epochs"]
+        width = f"{self.bits}bits" if self.bits else "floats"
+        parts = [self.method, self.backbone, width, f"{self.epochs}epochs"]
         parts += [part for part in (self.recipe.replace("modern", ""), self.variant) if part]
         return "-".join([*parts, f"seed{self.seed}"])
 
@@ -57,8 +58,8 @@ class Run:
 
     def train_arguments(self) -> dict[str, Any]:
         """For `kh.train`; the semantics are looked up by their name."""
-        named = ("method", "backbone", "bits", "epochs", "seed", "recipe")
-        return {name: getattr(self, name) for name in named} | dict(self.options)
+        named = ("method", "backbone", "epochs", "seed", "recipe")
+        return {name: getattr(self, name) for name in named} | {"bits": self.bits or None, **self.options}
 
 
 def with_seeds(runs: Sequence[Run], seeds: Sequence[int]) -> list[Run]:

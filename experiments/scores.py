@@ -27,31 +27,38 @@ _BARE = (
 )
 
 
-def score(outputs: Outputs, semantics: Mapping[str, Any], *, k: int = 250) -> dict[str, Any]:
-    """The parts `protocol`, `metrics`, `curves` and `metrics_train_database` of a result.
+def score(
+    outputs: Outputs, semantics: Mapping[str, Any], *, k: int = 250, train_database: bool = True
+) -> dict[str, Any]:
+    """The parts `protocol`, `metrics`, `curves` and, if wanted, `metrics_train_database` of a result.
 
-    test: every test picture queries the other test pictures. train: they query the training pictures.
+    test: every test picture queries the other test pictures. train: they query the training pictures. What is scored,
+    codes or floats or both, is what the method retrieves with.
     """
     own = _reports(outputs, semantics, k=k)
-    other = _reports(outputs, semantics, k=k, against_train=True)
-    return {
-        "protocol": own["bin"].protocol | {"database": "test"},
-        "metrics": _merged(own) | {"multi_index_candidates_k10": _compared(outputs)},
+    metrics = _merged(own) | ({"multi_index_candidates_k10": _compared(outputs)} if "bin" in own else {})
+    found = {
+        "protocol": next(iter(own.values())).protocol | {"database": "test"},
+        "metrics": metrics,
         "curves": {
             f"{name}_{kind}": np.round(curve, 5).tolist()
             for kind, report in own.items()
             for name, curve in report.curves.items()
         },
-        "metrics_train_database": {key: value for key, value in _merged(other).items() if key not in _BARE},
     }
+    if train_database:
+        other = _merged(_reports(outputs, semantics, k=k, against_train=True))
+        found["metrics_train_database"] = {key: value for key, value in other.items() if key not in _BARE}
+    return found
 
 
 def _reports(
     outputs: Outputs, semantics: Mapping[str, Any], *, k: int, against_train: bool = False
 ) -> dict[str, Report]:
-    """One report for codes, one for floats."""
+    """One report for codes, one for floats, or the one that there is."""
     found = {}
-    for kind in ("bin", "float"):
+    kinds = {"codes": ("bin",), "floats": ("float",), "both": ("bin", "float")}
+    for kind in kinds[outputs.retrieval.retrieves]:
         database = _represented(outputs.train_z, kind) if against_train else None
         found[kind] = kh.evaluate(
             _represented(outputs.test_z, kind),
@@ -60,7 +67,8 @@ def _reports(
             database=database,
             database_labels=outputs.train_labels if against_train else None,
             k=k,
-            predictions=outputs.test_predictions if kind == "bin" else None,
+            metric=outputs.retrieval.distance if kind == "float" else None,
+            predictions=outputs.test_predictions if len(outputs.test_predictions) else None,
         )
     return found
 

@@ -6,12 +6,14 @@ import itertools
 import statistics
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from outputs import Outputs
 from run import Run
+
+import numpy as np
 
 import kinhash as kh
 from kinhash.data.splits import Dataset
@@ -23,11 +25,18 @@ from measure import provenance
 
 
 def trained(
-    run: Run, data: Dataset, semantics: Any, folder: Path, *, device: str | None = None, processes: int = 1
+    run: Run,
+    data: Dataset,
+    arguments: Mapping[str, Any],
+    folder: Path,
+    *,
+    device: str | None = None,
+    processes: int = 1,
 ) -> Outputs | None:
     """Train, or go on where a run was cut off, then encode; takes the outputs from `folder` where they lie there.
 
-    Of the processes of torchrun the first one encodes; the others return None.
+    `arguments` are those of `kh.train`; test may show other classes than train, which then are not predicted. Of the processes of torchrun the
+    first one encodes; the others return None.
     """
     found = Outputs.load(folder)
     if found is not None:
@@ -35,23 +44,26 @@ def trained(
     start = time.perf_counter()
     encoder = kh.train(
         data.train,
-        semantics=semantics,
         out=folder / "run",
         resume=True,
         device=device,
         progress=False,
-        **run.train_arguments(),
+        **arguments,
     )
     middle = time.perf_counter()
     if not leads():
         return None
     cuda = encoder.device.type == "cuda"
-    how: dict[str, Any] = {"batch": 1000 if cuda else 250, "flip": run.flip_average, "half": cuda}
+    flip = run.flip_average and encoder.takes == "pictures"
+    how: dict[str, Any] = {"batch": 1000 if cuda else 250, "flip": flip, "half": cuda}
     test, train = (encoder.encode_all(split, **how) for split in (data.test, data.train))
-    predictions = encoder.predict(data.test, **how).argmax(axis=1)
+    guesses = encoder.network.classifier is not None and data.test.classes == data.train.classes
+    predictions = encoder.predict(data.test, **how).argmax(axis=1) if guesses else np.empty(0, dtype=np.int64)
     log = read_log(folder / "run" / "log.jsonl")
     seconds = {
-        "train": log[-1]["seconds"],  # all steps since the first, with compiling and capturing
+        "train": log[-1]["seconds"]
+        if log
+        else 0.0,  # all steps since the first, with compiling and capturing
         "call": middle
         - start,  # of kh.train, with what surrounds the steps; of the last one where it resumed
         "encode": time.perf_counter() - middle,
@@ -62,7 +74,7 @@ def trained(
         test_predictions=predictions,
         train_z=train.floats,
         train_labels=data.train.targets()[train.positions],
-        card=_card(run, seconds, log) | {"processes": processes},
+        card=_card(run, seconds, log) | {"processes": processes, "retrieval": encoder.retrieval.card()},
     )
     outputs.save(folder)
     return outputs
