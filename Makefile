@@ -1,5 +1,5 @@
 # Everything runs in .venv, which the first target makes: Python 3.11+, git and make are all it takes.
-.PHONY: demo test test-all check bench clean
+.PHONY: demo test test-all check bench docs clean
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -25,9 +25,12 @@ bench: $(READY)  ## every guard on speed, one after the other
 	  echo "== $$script"; $(BIN)/python $$script --check || status=1; \
 	done; exit $$status
 
+docs: $(READY)  ## the docs site, into site/; warnings are errors
+	$(BIN)/mkdocs build --strict --quiet
+
 $(READY): pyproject.toml constraints.txt tools/setup_venv.py
 	$(PYTHON) tools/setup_venv.py
 	@touch $@
 
 clean:
-	rm -rf .venv dist demo-output .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv dist site demo-output .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import doctest
 import re
+import shlex
+from collections.abc import Callable
 from pathlib import Path
+
+from click.testing import CliRunner
+
+from kinhash.cli import cli
 
 
 def page(name: str) -> str:
@@ -24,3 +30,25 @@ def check_examples(name: str, more_than: int) -> None:
     said: list[str] = []
     result = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(test, out=said.append)
     assert result.failed == 0, "".join(said)
+
+
+def command(line: str) -> None:
+    """A line of the shell, in this process."""
+    program, *arguments = shlex.split(line)
+    if program == "pip":
+        return
+    assert program == "kinhash", line
+    result = CliRunner().invoke(cli, arguments)
+    assert result.exit_code == 0, (line, result.output, result.exception)
+
+
+def run_in_order(name: str, shell: Callable[[str], None] = command) -> dict[str, object]:
+    """Every command and every example, from top to bottom in one namespace, which comes back."""
+    names: dict[str, object] = {}
+    for kind, block in re.findall(r"```(sh|python)\n(.*?)```", page(name), re.DOTALL):
+        if kind == "python":
+            exec(compile(block, f"docs/{name}.md", "exec"), names)
+            continue
+        for line in block.replace("\\\n", " ").splitlines():
+            shell(line)
+    return names

@@ -9,21 +9,17 @@ from typing import Any
 
 import build_results
 import marked_tables
-import numpy as np
 import pytest
 import readme_tables
 from click.testing import CliRunner
 from duels import duels
 from experiments.made_up import card
+from few_pictures import make_small
 from result_files import Result, read_results
 from shortfalls import shortfalls
 
 import kinhash as kh
 from kinhash.cli import cli
-from kinhash.data.splits import Dataset
-from kinhash.models.backbone import Backbone
-from kinhash.models.catalogue import build_backbone
-from kinhash.training import setup
 
 ROOT = build_results.ROOT
 TEXT = (ROOT / "README.md").read_text()
@@ -48,22 +44,7 @@ def run_code(folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 
 def test_the_ten_lines_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
     """As printed, but with little: few pictures, a small network of random weights, two epochs."""
-
-    def small(name: str, **options: Any) -> Backbone:
-        return build_backbone("wrn10-1" if name == "efficientnet-lite0" else name, **options)
-
-    def few(name: str) -> Dataset:
-        whole = every(name)
-        train = whole.train.take(np.arange(0, 2200, 10))
-        return Dataset(name, train, whole.test.take(np.arange(300)), whole.classes)
-
-    def short(*arguments: Any, **options: Any) -> Any:
-        return train(*arguments, epochs=2, device="cpu", progress=False, **options)
-
-    every, train = kh.dataset, kh.train
-    monkeypatch.setattr(setup, "build_backbone", small)
-    monkeypatch.setattr(kh, "dataset", few)
-    monkeypatch.setattr(kh, "train", short)
+    make_small(monkeypatch)
     names = run_code(tmp_path, monkeypatch)
     assert names["hits"].distances[0, 0] == 0
     assert len(names["hits"].ids[0]) == 10

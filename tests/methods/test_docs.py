@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import method_table
 import numpy as np
 import pytest
+from pages import page, run_in_order
 
 from kinhash.methods import METHODS
 
-PAGE = (Path(__file__).parents[2] / "docs" / "methods.md").read_text(encoding="utf-8")
+PAGE = page("methods")
 
 
 def test_the_table_is_in_step() -> None:
@@ -30,10 +30,8 @@ def test_every_example_runs_in_order(
         np.save(tmp_path / "vectors" / f"{part}.npy", values)
         np.save(tmp_path / "vectors" / f"{part}_labels.npy", labels)
     monkeypatch.chdir(tmp_path)
-    names: dict[str, object] = {}
     try:
-        for block in re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL):
-            exec(block, names)
+        names = run_in_order("methods")
     finally:
         METHODS.pop("corners", None)
     assert capsys.readouterr().out.count("\n| ") >= 3

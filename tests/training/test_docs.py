@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import re
-import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,13 +11,13 @@ import click
 import numpy as np
 import pytest
 import torch
-from click.testing import CliRunner
+from pages import command, page, run_in_order
 from PIL import Image
 
 from kinhash.cli import cli
 from kinhash.codes import Codes
 
-PAGE = (Path(__file__).parents[2] / "docs" / "training.md").read_text()
+PAGE = page("training")
 MEANT = {
     "hamster": "hamster.n.01",
     "lawn mower": "lawn_mower.n.01",
@@ -59,29 +58,20 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def test_every_example_runs_in_order(place: Path) -> None:
     for package in ("efficientnet_lite_pytorch", "onnxruntime"):
         pytest.importorskip(package, reason="needs the extras weights-lite and onnx")
-    names: dict[str, object] = {}
-    for kind, block in re.findall(r"```(sh|python)\n(.*?)```", PAGE, re.DOTALL):
-        if kind == "python":
-            exec(block, names)
-            continue
-        for line in block.splitlines():
-            shell(line)
-        if "suggest" in block:
-            choose(place / "names.senses.csv")
+    names = run_in_order("training", shell)
     assert names["codes"].shape == (40, 16)  # type: ignore[attr-defined]  # the last example: 128 bits are 16 bytes
     assert Codes.from_bytes(names["codes"], 128) == Codes.load("vectors-codes")  # type: ignore[arg-type]
     assert len(names["one"]) == 1  # type: ignore[arg-type]
 
 
 def shell(line: str) -> None:
-    """A line of the page, in this process."""
+    """A line of the page, and what a person does after some."""
     if line == "ls photos > names.txt":
         Path("names.txt").write_text("".join(f"{path.name}\n" for path in sorted(Path("photos").iterdir())))
         return
-    program, *arguments = shlex.split(line)
-    assert program == "kinhash"
-    result = CliRunner().invoke(cli, arguments)
-    assert result.exit_code == 0, (line, result.output, result.exception)
+    command(line)
+    if "suggest" in line:
+        choose(Path("names.senses.csv"))
 
 
 def choose(path: Path) -> None:

@@ -1,0 +1,62 @@
+"""The tutorial and the pages for the three kinds of users run from top to bottom, on little data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from duplicates.scenes import scene
+from few_pictures import make_small
+from pages import run_in_order
+
+import kinhash as kh
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def write_vectors(folder: Path) -> None:
+    folder.mkdir()
+    rng = np.random.default_rng(0)
+    names = np.array(["apple", "pear", "rocket", "otter"])
+    for part, n in (("train", 96), ("test", 48)):
+        labels = np.arange(n) % 4
+        values = rng.normal(size=(n, 24)) * 0.5 + 2 * np.eye(4, 24)[labels]
+        np.save(folder / f"{part}.npy", values.astype(np.float32))
+        np.save(folder / f"{part}_labels.npy", names[labels])
+
+
+def test_tutorial(place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    make_small(monkeypatch)
+    names = run_in_order("tutorial")
+    assert names["hits"].distances[0, 0] == 0  # type: ignore[attr-defined]
+    assert (place / "gallery.html").is_file()
+    assert "mAHP@250" in capsys.readouterr().out
+
+
+def test_photos(place: Path) -> None:
+    pytest.importorskip("efficientnet_lite_pytorch", reason="needs the extra weights-lite")
+    for i in range(8):
+        for number, kind in enumerate(("cat", "dog")):
+            (place / "Pictures" / kind).mkdir(parents=True, exist_ok=True)
+            scene(2 * i + number).save(place / "Pictures" / kind / f"{i}.png")
+    run_in_order("howto-photos")
+    assert len(kh.Index.open(place / "own.kin")) == 16
+
+
+def test_embeddings(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_vectors(place / "vectors")
+    names = run_in_order("howto-embeddings")
+    assert len(names["codes"]) == 96  # type: ignore[arg-type]
+    assert capsys.readouterr().out.count("of the 10 nearest") == 3
+
+
+def test_research(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_vectors(place / "vectors")
+    run_in_order("howto-research")
+    assert "orthohash" in capsys.readouterr().out
+    assert (place / "runs" / "one" / "report.html").is_file()

@@ -1,0 +1,44 @@
+"""What mkdocs.yml calls: pages of the site that are made rather than written."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import site_api
+import site_commands
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+from pygments.formatters import HtmlFormatter
+
+ROOT = Path(__file__).parents[1]
+PAPERS = {"changelog.md": "CHANGELOG.md", "contributing.md": "CONTRIBUTING.md", "results.md": "RESULTS.md"}
+
+
+def made() -> dict[str, str]:
+    """Address -> content."""
+    return {
+        "reference/cli.md": site_commands.page(),
+        **{f"reference/{name}.md": site_api.page(name) for name in site_api.PAGES},
+        **{name: _paper((ROOT / source).read_text(encoding="utf-8")) for name, source in PAPERS.items()},
+        "css/code.css": _colours(),
+    }
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Called by MkDocs: add what is made."""
+    for name, content in made().items():
+        files.append(File.generated(config, name, content=content))
+    return files
+
+
+def _paper(text: str) -> str:
+    """A file of the root, seen from docs/."""
+    return re.sub(r"\]\(docs/", "](", text)
+
+
+def _colours() -> str:
+    """Of code, on light and on dark pages."""
+    light = HtmlFormatter(style="default").get_style_defs(".codehilite")
+    dark = HtmlFormatter(style="github-dark").get_style_defs("[data-bs-theme=dark] .codehilite")
+    return f"{light}\n{dark}\n.codehilite pre {{ padding: 0.8em; }}\n"
