@@ -143,7 +143,7 @@ def test_norms_settle(launch: Any) -> None:
 
 
 @pytest.mark.gpu
-def test_a_network_trains_alike_in_a_graph() -> None:
+def test_a_network_trains_alike() -> None:
     """Gradients in half precision differ; those of our kernels are as near to float32 as torch's own."""
     torch.manual_seed(0)
     net = build_backbone("resnet20w").cuda().to(memory_format=torch.channels_last).train()
