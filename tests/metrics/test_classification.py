@@ -9,7 +9,7 @@ import pytest
 from sklearn.metrics import balanced_accuracy_score, top_k_accuracy_score
 
 from kinhash.errors import InputError
-from kinhash.metrics.classification import accuracy, balanced_accuracy, flat_hit
+from kinhash.metrics.classification import accuracy, balanced_accuracy, flat_hit, hierarchical_hit
 
 
 def test_accuracies_agree_with_scikit_learn(rng: np.random.Generator) -> None:
@@ -40,6 +40,18 @@ def test_flat_hit_is_the_mean_over_all_orders_of_ties(rng: np.random.Generator) 
             assert value == pytest.approx(np.mean([label in order[:k] for order in orders]))
 
 
+def test_hierarchical_hit_is_the_mean_over_all_orders_of_ties(rng: np.random.Generator) -> None:
+    scores, labels = rng.integers(0, 3, (12, 4)), rng.integers(0, 4, 12)
+    S = rng.uniform(0, 1, (4, 4))
+    np.fill_diagonal(S, 1)
+    for k in (1, 2, 4):
+        for row, label, value in zip(scores, labels, hierarchical_hit(scores, labels, S, k), strict=True):
+            orders = [o for o in itertools.permutations(range(4)) if list(row[list(o)]) == sorted(row)[::-1]]
+            found = np.mean([sum(S[label, c] for c in order[:k]) for order in orders])
+            assert value == pytest.approx(found / sum(sorted(S[label])[::-1][:k]))
+    np.testing.assert_allclose(hierarchical_hit(S, range(4), S, 2), 1)  # the best order there is
+
+
 def test_bad_input() -> None:
     for call, says in (
         (lambda: accuracy([], []), "empty"),
@@ -49,6 +61,9 @@ def test_bad_input() -> None:
         (lambda: flat_hit(np.zeros((0, 3)), np.zeros(0, int), 1), "empty"),
         (lambda: flat_hit([[0.1, np.nan]], [0], 1), "in 1 rows, first in row 0"),
         (lambda: flat_hit([[0.1, 0.2]], [2], 1), "classes 0 to 1"),
+        (lambda: hierarchical_hit([[0.1, 0.2]], [1], np.eye(3), 1), "as many similarities, got 3"),
+        (lambda: hierarchical_hit([[0.1, 0.2]], [2], np.eye(2), 1), "classes 0 to 1"),
+        (lambda: hierarchical_hit([[0.1, 0.2]], [1], np.eye(2), 3), "between 1 and 2"),
         (lambda: flat_hit([[0.1, 0.2]], [1], 3), "between 1 and 2, the number of classes; got 3"),
         (lambda: flat_hit([[0.1, 0.2]], [1], 0), "between 1 and 2, the number of classes; got 0"),
     ):
