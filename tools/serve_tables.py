@@ -19,8 +19,13 @@ def load(results: Sequence[Result]) -> str:
         [row["load"], *(str(row[name]) for name in counts), *(number(row[name], 3) for name in measured)]
         for row in result.card["rows"]
     ]
-    ratio = result.card["metrics"]["64 at a time / one at a time"]
-    said = f"64 clients at a time get {number(ratio, 3)} times the queries of one client that asks again at once."
+    ratio, least = (
+        result.card["metrics"][f"64 at a time / one at a time{of}"] for of in ("", " at its fastest tenth")
+    )
+    said = (
+        f"64 clients at a time get {number(ratio, 3)} times the queries of one client that asks again at once, and "
+        f"{number(least, 3)} times as many as if that one always were as fast as in its fastest tenth."
+    )
     return f"{table(['load', *counts, *measured], rows)}\n\n{said}\n\n{provenance([result])}"
 
 
