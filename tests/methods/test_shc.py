@@ -52,8 +52,7 @@ def test_the_posterior_cuts_the_expected_class_embedding(planes: str) -> None:
     problem = cases.problem("posterior", 32, posterior_planes=planes)
     fit = METHODS["posterior"].fit
     assert fit is not None
-    coder = fit(Fitting(problem, None, lambda: Seen(torch.empty(0), None, None))).coder
-    assert coder is not None
+    coder = fit(Fitting(problem, None, lambda: Seen(torch.empty(0), None, None)))
     draw = torch.Generator().manual_seed(0)
     logits = torch.randn(7, cases.CLASSES, generator=draw)
     got = coder(torch.empty(7, 12), logits).double().numpy()
