@@ -40,8 +40,6 @@ def problem(name: str, bits: int = 16, seed: int = 0, features: int = 12, **para
         class_vectors=vectors,
         seed=seed,
         parameters=own,
-        counts=torch.tensor([5, 4, 3, 5, 4, 3]),
-        inputs=INPUTS,
     )
     if method.check is not None:
         method.check(asked)

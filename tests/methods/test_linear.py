@@ -26,7 +26,7 @@ def fitted(name: str, bits: int, seed: int = 0) -> Affine:
     fit = METHODS[name].fit
     assert fit is not None
     problem = Problem(bits=bits, options=LossOptions(), seed=seed, parameters=METHODS[name].parameters)
-    coder = fit(Fitting(problem, None, lambda: Seen(rows(), None, None))).coder
+    coder = fit(Fitting(problem, None, lambda: Seen(rows(), None, None)))
     assert isinstance(coder, Affine)
     return coder
 

@@ -81,7 +81,7 @@ def test_codes_fitted_after_the_training(tmp_path: Path, kind: str) -> None:
     network = HashNetwork(build_backbone("none", inputs=5), 16, 3, activation="features")
     network.coder = {
         "affine": Affine.of(torch.randn(5, 16), torch.randn(5)),
-        "posterior": Affine.of(torch.randn(3, 16), source="posterior", top=2),
+        "posterior": Affine.of(torch.randn(3, 16), source="posterior"),
         "lookup": Lookup.of(torch.randn(3, 16)),
     }[kind]
     x = np.random.default_rng(0).normal(size=(6, 5)).astype(np.float32)

@@ -70,9 +70,7 @@ class Problem:
     sentences: bool = False  # there is a text head: `Outputs.text`, `Targets.captions`
     seed: int = 0
     parameters: Mapping[str, Any] = field(default_factory=dict)  # of the method, with the caller's values
-    counts: Tensor | None = None  # (C,) int64: samples of every class
     width: int = 0  # of z; known to `build` and `fit`
-    inputs: int = 0  # of the embeddings, where the samples are embeddings; known to `build` and `fit`
 
     def generator(self) -> torch.Generator:
         """A source of random numbers for methods that draw fixed targets."""
@@ -102,13 +100,6 @@ class Seen(NamedTuple):
     z: Tensor  # (n, width) float32
     logits: Tensor | None  # (n, classes) float32
     labels: Tensor | None  # (n,) int64
-
-
-class Fitted(NamedTuple):
-    """What is attached to the network after the training."""
-
-    coder: Coder | None  # what retrieves, in place of z
-    class_coder: Coder | None = None  # class vectors -> where items of that class should lie (zero-shot)
 
 
 @dataclass(frozen=True)
@@ -144,7 +135,7 @@ class Method:
     check: Callable[[Problem], None] | None = (
         None  # an InputError where it cannot be; before anything is computed
     )
-    fit: Callable[[Fitting], Fitted] | None = None
+    fit: Callable[[Fitting], Coder] | None = None  # what retrieves in place of z, attached after the training
 
     def retrieval(self, name: str) -> Retrieval:
         """What an encoder trained by this method, called `name`, retrieves with."""

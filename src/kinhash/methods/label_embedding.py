@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from kinhash.feeding.targets import Targets
-from kinhash.methods.contract import UNMIXED, Fitted, Fitting, Method, Objective, Problem
+from kinhash.methods.contract import UNMIXED, Fitting, Method, Objective, Problem
 from kinhash.models.coders import Affine
 from kinhash.models.network import Outputs
 
@@ -53,8 +53,8 @@ class LabelEmbeddingObjective(Objective):
         }
 
 
-def _posterior(fitting: Fitting) -> Fitted:
-    return Fitted(Affine.of(torch.eye(fitting.problem.classes), source="posterior"))
+def _posterior(fitting: Fitting) -> Affine:
+    return Affine.of(torch.eye(fitting.problem.classes), source="posterior")
 
 
 LABEL_EMBEDDING = Method(

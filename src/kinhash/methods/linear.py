@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from kinhash.errors import InputError
-from kinhash.methods.contract import Fitted, Fitting, Method
+from kinhash.methods.contract import Fitting, Method
 from kinhash.models.coders import Affine
 
 Directions = Callable[[Fitting, Tensor], Tensor]
@@ -56,11 +56,11 @@ def rotated_directions(fitting: Fitting, rows: Tensor) -> Tensor:
     return V @ R
 
 
-def _fitted(directions: Directions) -> Callable[[Fitting], Fitted]:
-    def fit(fitting: Fitting) -> Fitted:
+def _fitted(directions: Directions) -> Callable[[Fitting], Affine]:
+    def fit(fitting: Fitting) -> Affine:
         z = fitting.seen().z
         mean = z.double().mean(0)
-        return Fitted(Affine.of(directions(fitting, z - mean).float(), mean.float()))
+        return Affine.of(directions(fitting, z - mean).float(), mean.float())
 
     return fit
 

@@ -14,13 +14,13 @@ import torch
 
 from kinhash.errors import InputError
 from kinhash.methods.class_network import ClassNetwork
-from kinhash.methods.contract import PLAIN, Fitted, Fitting, Method, Problem
+from kinhash.methods.contract import PLAIN, Fitting, Method, Problem
 from kinhash.models.coders import Lookup
 
 
-def _fit(fitting: Fitting) -> Fitted:
+def _fit(fitting: Fitting) -> Lookup:
     problem = fitting.problem
-    return Fitted(Lookup.of(2 * torch.eye(problem.classes, problem.bits) - 1))
+    return Lookup.of(2 * torch.eye(problem.classes, problem.bits) - 1)
 
 
 def _check(problem: Problem) -> None:

@@ -18,11 +18,11 @@ import torch
 from kinhash.arrays import checked_choice
 from kinhash.meaning.class_codes import class_codes, separation
 from kinhash.methods.class_network import ClassNetwork
-from kinhash.methods.contract import PLAIN, Fitted, Fitting, Method, Problem
+from kinhash.methods.contract import PLAIN, Fitting, Method, Problem
 from kinhash.models.coders import Affine
 
 
-def _fit(fitting: Fitting) -> Fitted:
+def _fit(fitting: Fitting) -> Affine:
     problem = fitting.problem
     embeddings = spectral(problem.known_distances().double().numpy())
     centred = embeddings - embeddings.mean(0)
@@ -34,7 +34,7 @@ def _fit(fitting: Fitting) -> Fitted:
         gram = centred.T @ centred
         gram += ridge * np.trace(gram) / len(gram) * np.eye(len(gram))
         planes = np.linalg.solve(gram, centred.T @ codes.signs)
-    return Fitted(Affine.of(torch.from_numpy(centred @ planes), source="posterior"))
+    return Affine.of(torch.from_numpy(centred @ planes), source="posterior")
 
 
 def spectral(distances: np.ndarray) -> np.ndarray:

@@ -33,54 +33,37 @@ class Coder(nn.Module):
 
 
 class Affine(Coder):
-    """`r = (s - mean) W`, s = z or the class posterior p = softmax(logits).
-
-    `top` > 0 keeps the most probable classes of p alone, scaled to sum 1 (ConSE).
-    """
+    """`r = (s - mean) W`, s = z or the class posterior p = softmax(logits)."""
 
     kind = "affine"
     weight: Tensor
     mean: Tensor
 
-    def __init__(self, inputs: int, width: int, source: Source = "z", top: int = 0) -> None:
+    def __init__(self, inputs: int, width: int, source: Source = "z") -> None:
         super().__init__()
         checked_choice(source, ("z", "posterior"), "source")
-        self.inputs, self.width, self.source, self.top = int(inputs), int(width), source, int(top)
+        self.inputs, self.width, self.source = int(inputs), int(width), source
         self.register_buffer("weight", torch.zeros(self.inputs, self.width))
         self.register_buffer("mean", torch.zeros(self.inputs))
 
     @classmethod
-    def of(cls, weight: Any, mean: Any = None, source: Source = "z", top: int = 0) -> Affine:
+    def of(cls, weight: Any, mean: Any = None, source: Source = "z") -> Affine:
         """The coder with this (inputs, width) weight and (inputs,) mean."""
         inputs, width = weight.shape
-        made = cls(inputs, width, source, top)
+        made = cls(inputs, width, source)
         made.weight.copy_(torch.as_tensor(weight))
         if mean is not None:
             made.mean.copy_(torch.as_tensor(mean))
         return made
 
     def forward(self, z: Tensor, logits: Tensor | None) -> Tensor:
-        return (self._seen(z, logits) - self.mean) @ self.weight
+        if self.source == "z":
+            return (z.float() - self.mean) @ self.weight
+        assert logits is not None, "a posterior needs a classifier"
+        return (logits.float().softmax(1) - self.mean) @ self.weight
 
     def card(self) -> dict[str, Any]:
-        return {
-            "kind": self.kind,
-            "inputs": self.inputs,
-            "width": self.width,
-            "source": self.source,
-            "top": self.top,
-        }
-
-    def _seen(self, z: Tensor, logits: Tensor | None) -> Tensor:
-        if self.source == "z":
-            return z.float()
-        assert logits is not None, "a posterior needs a classifier"
-        posterior = logits.float().softmax(1)
-        if self.top:
-            values, _ = posterior.topk(self.top, dim=1)
-            posterior = torch.where(posterior >= values[:, -1:], posterior, 0.0)
-            posterior = posterior / posterior.sum(1, keepdim=True)
-        return posterior
+        return {"kind": self.kind, "inputs": self.inputs, "width": self.width, "source": self.source}
 
 
 class Lookup(Coder):

@@ -12,10 +12,9 @@ from typing import Any, Literal, overload
 
 import numpy as np
 import torch
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from torch import Tensor
 
-from kinhash.arrays import finite_rows
 from kinhash.codes import Codes
 from kinhash.data.anything import as_split
 from kinhash.data.images import Broken, BrokenPictureWarning, told
@@ -202,16 +201,6 @@ class HashEncoder:
         made = sentence_floats(self, texts)
         return made if floats else Codes.from_logits(made)
 
-    @torch.inference_mode()
-    def encode_classes(self, vectors: ArrayLike) -> Floats:
-        """(C, width) floats of classes that are known by a vector each alone, to be compared with floats of items.
-
-        For methods that learned from such vectors; `kinhash methods` says which.
-        """
-        rows = torch.from_numpy(finite_rows(vectors, "the vectors of classes", np.float32)).to(self.device)
-        made: Floats = self.network.class_floats(rows).cpu().numpy()
-        return made
-
     def predict(self, things: Any, *, batch: int = 256, flip: bool = False, half: bool = False) -> Floats:
         """(n, classes) probabilities of the classes. Broken pictures are left out with a warning."""
         if self.network.classifier is None:
@@ -230,7 +219,7 @@ class HashEncoder:
             card.pop(key)
         own = copy.deepcopy(self.network)
         network = HashNetwork(Chain(first, own.backbone), frozen=True, **card)
-        for name in ("hash", "classifier", "regressor", "coder", "class_coder", "text"):
+        for name in ("hash", "classifier", "regressor", "coder", "text"):
             setattr(network, name, getattr(own, name))
         network.to(self.device)
         return HashEncoder(

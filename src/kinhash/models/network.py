@@ -39,7 +39,7 @@ class HashNetwork(nn.Module):
     `detach_head`: the classes are read off z without shaping it, for methods whose loss has no class term.
     `reading`: how the class head sees z: as it is, through "relu-norm" (ReLU, batch norm), or its signs, with the
     gradient of the identity. `unit`: what is retrieved with is divided by its length.
-    `coder`, `class_coder`: cards of `kinhash.models.coders`; of items, and of vectors of classes without items.
+    `coder`: the card of one of `kinhash.models.coders`.
     `text`: card of the head that gives sentences codes in the same space.
     `frozen`: the backbone keeps its weights and its batch statistics; only what follows it learns.
     """
@@ -58,7 +58,6 @@ class HashNetwork(nn.Module):
         reading: Reading = "linear",
         unit: bool = False,
         coder: Mapping[str, Any] | None = None,
-        class_coder: Mapping[str, Any] | None = None,
         text: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__()
@@ -71,7 +70,6 @@ class HashNetwork(nn.Module):
         self.classifier = _classifier(self.hash.width, classes, reading) if classes else None
         self.regressor = nn.Linear(self.hash.width, regression) if regression else None
         self.coder: Coder | None = coder_from_card(coder)
-        self.class_coder: Coder | None = coder_from_card(class_coder)
         self.text = text_head_from_card(text)
         self.bits, self.classes, self.detach_head, self.frozen = bits, classes, detach_head, frozen
         self.reading, self.unit = reading, unit
@@ -103,11 +101,6 @@ class HashNetwork(nn.Module):
         made = outputs.z if self.coder is None else self.coder(outputs.z, outputs.logits)
         return F.normalize(made) if self.unit else made
 
-    def class_floats(self, vectors: Tensor) -> Tensor:
-        """(C, width): where items of classes with these vectors should lie, though none was ever seen."""
-        made = vectors if self.class_coder is None else self.class_coder(vectors, None)
-        return F.normalize(made) if self.unit else made
-
     def train(self, mode: bool = True) -> HashNetwork:
         """As every module; a frozen backbone stays in evaluation mode."""
         super().train(mode)
@@ -129,7 +122,6 @@ class HashNetwork(nn.Module):
             "reading": self.reading,
             "unit": self.unit,
             "coder": None if self.coder is None else self.coder.card(),
-            "class_coder": None if self.class_coder is None else self.class_coder.card(),
             "text": None if self.text is None else self.text.card(),
         }
 

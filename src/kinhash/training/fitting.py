@@ -16,15 +16,14 @@ _ROWS = (
 )
 
 
-def fit_coders(
+def fit_coder(
     method: Method, network: HashNetwork, objective: nn.Module | None, problem: Problem, split: Split
 ) -> None:
-    """Give the network the coders of the method, where it has any."""
+    """Give the network the coder of the method, where it has one."""
     if method.fit is None:
         return
     device = device_of(network)
-    made = method.fit(Fitting(problem, objective, lambda: _seen(network, split, problem)))
-    network.coder, network.class_coder = made
+    network.coder = method.fit(Fitting(problem, objective, lambda: _seen(network, split, problem)))
     network.to(device)
 
 

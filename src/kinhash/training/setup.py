@@ -1,4 +1,4 @@
-"""From what the user gives to what the loop needs: checked data, target distances, a network, a method's problem."""
+"""From a task to what the loop needs: a recipe, a backbone, the method's problem, a network."""
 
 from __future__ import annotations
 
@@ -9,24 +9,19 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import ArrayLike, NDArray
 
-from kinhash.arrays import finite_rows, is_whole
 from kinhash.data.splits import Split
-from kinhash.errors import InputError, UnknownClassError
-from kinhash.feeding.sentences import Sentences
+from kinhash.errors import InputError
 from kinhash.meaning.class_embeddings import class_embeddings
 from kinhash.meaning.semantics import Semantics
 from kinhash.methods import Method, Problem
 from kinhash.models.backbone import Backbone
 from kinhash.models.catalogue import build_backbone, is_pretrained
 from kinhash.models.network import HashNetwork
-from kinhash.models.retrieval import no_codes
 from kinhash.models.text_head import TextHead
-from kinhash.training.needs import check_needs
 from kinhash.training.recipes import SMALL, Kind, Recipe, derive
+from kinhash.training.task import Task
 
-DEFAULT_BITS = 64
 _WIDEST = 128  # dimensions of class vectors to regress to
 
 
@@ -39,77 +34,26 @@ def kind_of(split: Split) -> Kind:
     return "large"
 
 
-def aligned(semantics: Semantics | None, split: Split) -> Semantics | None:
-    """The semantics with exactly the classes of the split, in its order."""
-    if semantics is None:
-        return None
-    if not isinstance(semantics, Semantics):
-        raise InputError(
-            "semantics is what kh.semantics(...) gives, e.g. kh.semantics('wordnet', data.classes); "
-            f"got {type(semantics).__name__}"
-        )
-    missing = sorted(set(split.classes) - set(semantics.classes))
-    if missing:
-        raise UnknownClassError(
-            f"{semantics.name} knows nothing about {len(missing)} of the {len(split.classes)} classes of the data, "
-            f"{missing[0]!r} for example; make the semantics from the data's own classes: kh.semantics(..., data.classes)"
-        )
-    return semantics.take(list(split.classes))
-
-
-def check_data(
-    split: Split,
-    semantics: Semantics | None,
-    target_vectors: ArrayLike | None,
-    class_vectors: ArrayLike | None,
-    method: Method,
-    name: str,
-) -> tuple[NDArray[np.float32] | None, NDArray[np.float32] | None]:
-    """Refuse what nothing can be learned from; returns the checked target and class vectors."""
-    if not isinstance(split, Split):
-        raise InputError(f"train takes a split, such as data.train; got {type(split).__name__}")
-    targets = _rows(target_vectors, "target_vectors", len(split), "rows")
-    if semantics is not None or "labels" in method.needs or (targets is None and method.needs - {"features"}):
-        split.targets()  # its errors say what is missing
-    own = _rows(class_vectors, "class_vectors", len(split.classes), "classes")
-    check_needs(name, method, semantics, targets=targets is not None, vectors=own is not None)
-    return targets, own
-
-
-def problem_for(
-    method: Method,
-    recipe: Recipe,
-    bits: int,
-    split: Split,
-    semantics: Semantics | None,
-    target_vectors: NDArray[np.float32] | None,
-    class_vectors: NDArray[np.float32] | None,
-    parameters: Mapping[str, Any],
-    seed: int,
-    *,
-    sentences: bool = False,
-) -> Problem:
+def problem_for(task: Task, recipe: Recipe) -> Problem:
     """What the method is asked to learn; refused where the method says that it cannot."""
-    distances = None if semantics is None else torch.tensor(semantics.distance, dtype=torch.float32)
+    method, semantics = task.method, task.semantics
     own = None
-    if (method.regresses and target_vectors is None) or "vectors" in method.needs:
-        own = None if class_vectors is None else torch.from_numpy(class_vectors)
+    if (method.regresses and task.target_vectors is None) or "vectors" in method.needs:
+        own = None if task.class_vectors is None else torch.from_numpy(task.class_vectors)
         own = vectors_of(semantics) if own is None and semantics is not None else own
     width = 0 if own is None else own.shape[1]
-    if method.regresses and target_vectors is not None:
-        width = target_vectors.shape[1]
-    classes = 0 if split.labels is None else len(split.classes)
+    if method.regresses and task.target_vectors is not None:
+        width = task.target_vectors.shape[1]
     problem = Problem(
-        bits=bits,
+        bits=task.bits,
         options=recipe,
-        classes=classes,
-        distances=distances,
+        classes=task.classes,
+        distances=None if semantics is None else torch.tensor(semantics.distance, dtype=torch.float32),
         target_width=width,
         class_vectors=own,
-        sentences=sentences,
-        seed=seed,
-        parameters=parameters,
-        counts=torch.bincount(torch.as_tensor(split.labels), minlength=classes) if classes else None,
+        sentences=task.sentences is not None,
+        seed=task.seed,
+        parameters=task.parameters,
     )
     if method.check is not None:
         method.check(problem)
@@ -117,11 +61,11 @@ def problem_for(
 
 
 def sized(problem: Problem, method: Method, backbone: Backbone, recipe: Recipe) -> Problem:
-    """The problem, now that what stands before the hash layer is there."""
-    inputs = int(backbone.options.get("inputs", 0)) if backbone.preprocessing is None else 0
-    problem = dataclasses.replace(problem, inputs=inputs)
+    """The problem with the width of z, now that what stands before the hash layer is there."""
+    if recipe.activation == "features":
+        return dataclasses.replace(problem, width=backbone.width)
     width = problem.bits if method.width is None else method.width(problem)
-    return dataclasses.replace(problem, width=backbone.width if recipe.activation == "features" else width)
+    return dataclasses.replace(problem, width=width)
 
 
 def vectors_of(semantics: Semantics) -> torch.Tensor:
@@ -166,10 +110,9 @@ def chosen_backbone(name: str | Backbone, split: Split, recipe: Recipe) -> Backb
     return _native_size(backbone, split)
 
 
-def network_for(
-    backbone: Backbone, method: Method, problem: Problem, recipe: Recipe, sentences: Sentences | None = None
-) -> HashNetwork:
+def network_for(backbone: Backbone, task: Task, problem: Problem, recipe: Recipe) -> HashNetwork:
     """Backbone, hash layer and the heads that the method needs, one for sentences among them."""
+    method, sentences = task.method, task.sentences
     text = None
     if sentences is not None:
         hidden, drop = [recipe.hidden], recipe.dropout
@@ -189,56 +132,22 @@ def network_for(
     )
 
 
-def _rows(values: ArrayLike | None, name: str, count: int, what: str) -> NDArray[np.float32] | None:
-    if values is None:
-        return None
-    rows = finite_rows(values, name, np.float32)
-    if len(rows) != count:
-        raise InputError(f"{count} {what} need as many {name}, got {len(rows)}")
-    return rows
-
-
-def checked_bits(bits: int | None, method: Method, name: str) -> int:
-    """A code length, 64 by default; 0 for a method that makes no codes, and must not be asked for any."""
-    if method.retrieves == "floats":
-        if bits is not None:
-            raise InputError(f"{no_codes(name)}; leave bits={bits} out")
-        return 0
-    if bits is None:
-        return DEFAULT_BITS
-    if not is_whole(bits) or not 1 <= bits <= 4096:
-        raise InputError(f"bits is a whole number from 1 to 4096 (16 to 256 are usual), got {bits!r}")
-    return int(bits)
-
-
-def run_config(
-    recipe: Recipe,
-    name: str,
-    method: str,
-    backbone: Backbone,
-    split: Split,
-    semantics: Semantics | None,
-    *,
-    bits: int,
-    seed: int,
-    targets: bool,
-    sentences: Sentences | None,
-    parameters: Mapping[str, Any],
-    class_vectors: NDArray[np.float32] | None,
-) -> dict[str, Any]:
-    """Everything that must be equal for a run to be the same run."""
+def run_config(task: Task, recipe: Recipe, name: str, backbone: Backbone) -> dict[str, Any]:
+    """Everything that must be equal for a run to be the same run; `name` is the recipe's."""
+    vectors, sentences = task.class_vectors, task.sentences
+    meaning = None if task.target_vectors is None else "target vectors"
     return {
-        "bits": bits,
-        "method": method,
+        "bits": task.bits,
+        "method": task.name,
         "backbone": backbone.card(),
         "recipe": name,
-        "seed": seed,
-        "semantics": semantics.name if semantics else "target vectors" if targets else None,
-        "samples": len(split),
-        "classes": list(split.classes),
-        **({} if class_vectors is None else {"class_vectors_crc32": zlib.crc32(class_vectors.tobytes())}),
+        "seed": task.seed,
+        "semantics": meaning if task.semantics is None else task.semantics.name,
+        "samples": len(task.split),
+        "classes": list(task.split.classes),
+        **({} if vectors is None else {"class_vectors_crc32": zlib.crc32(vectors.tobytes())}),
         **({} if sentences is None else {"text": sentences.encoder}),
-        **parameters,
+        **task.parameters,
         **dataclasses.asdict(recipe),
     }
 

@@ -11,23 +11,21 @@ from numpy.typing import ArrayLike
 from kinhash.data.splits import Split
 from kinhash.errors import InputError
 from kinhash.feeding.loader import DeviceLoader
-from kinhash.feeding.sentences import EncodesTexts, Sentences
+from kinhash.feeding.sentences import EncodesTexts
 from kinhash.meaning.semantics import Semantics
-from kinhash.methods import find_method
 from kinhash.models.backbone import Backbone
 from kinhash.models.encoder import HashEncoder
-from kinhash.models.retrieval import Retrieval
 from kinhash.training import recipes, setup
 from kinhash.training.distributed import Place, joined, placed
 from kinhash.training.features import feature_split
-from kinhash.training.fitting import fit_coders
+from kinhash.training.fitting import fit_coder
 from kinhash.training.graphs import Accelerate
 from kinhash.training.loop import Conduct, Outcome, Run, untrained
 from kinhash.training.needs import check_features
 from kinhash.training.runfolder import RunFolder
 from kinhash.training.scoring import check_test, measured
-from kinhash.training.sentences import WITH_TEXT, sentences_for
 from kinhash.training.step import Trainee
+from kinhash.training.task import Task, task_for
 
 
 def train(
@@ -75,35 +73,16 @@ def train(
     decoded on the way by `workers` threads (0: one per core), or with `processes` by as many processes. Started by
     torchrun, all processes train one encoder, and the losses see the pairs of all of them.
     """
-    method = method or ("sim-kl-reg" if semantics is None else "sim-kl-class")
-    chosen = find_method(method)
-    sentences = sentences_for(split, text, chosen, method)
-    if sentences is not None and semantics is None and target_vectors is None:
-        target_vectors = sentences.means()
-    vectors, of_classes = setup.check_data(split, semantics, target_vectors, class_vectors, chosen, method)
-    check_test(test, split)
-    bits = setup.checked_bits(bits, chosen, method)
-    own, overrides = chosen.split_options(method, overrides)
-    semantics = setup.aligned(semantics, split)
-    name = backbone or recipes.default_backbone(recipe, setup.kind_of(split))
     if epochs is not None:
         overrides["epochs"] = epochs
-    wanted = {**chosen.recipe, **({} if sentences is None else WITH_TEXT), **overrides}
-    options = setup.derived(recipe, split, name, wanted, captions=vectors is not None)
-    if backbone is None and setup.kind_of(split) == "vectors":
+    task = task_for(split, semantics, method, bits, seed, target_vectors, class_vectors, text, overrides)
+    check_test(test, split)
+    kind = setup.kind_of(split)
+    name = backbone or recipes.default_backbone(recipe, kind)
+    options = setup.derived(recipe, split, name, task.overrides, captions=task.target_vectors is not None)
+    if backbone is None and kind == "vectors":
         name = options.head
-    problem = setup.problem_for(
-        chosen,
-        options,
-        bits,
-        split,
-        semantics,
-        vectors,
-        of_classes,
-        own,
-        seed,
-        sentences=sentences is not None,
-    )
+    problem = setup.problem_for(task, options)
     with (
         joined(device) as place,
         torch.random.fork_rng([place.device] if place.device.type == "cuda" else []),
@@ -116,34 +95,20 @@ def train(
             data, rows = feature_split(
                 split, base, place.device, progress=progress and place.first, workers=workers
             )
-            vectors = None if vectors is None else vectors[rows]
-            sentences = None if sentences is None else sentences.take(rows)
+            task = task.of_rows(rows)
             top = setup.chosen_backbone(options.head, data, options)
-        check_features(method, chosen, embeddings=top.preprocessing is None, top=top)
-        problem = setup.sized(problem, chosen, top, options)
-        config = setup.run_config(
-            options,
-            recipe,
-            method,
-            base,
-            split,
-            semantics,
-            bits=bits,
-            seed=seed,
-            targets=vectors is not None,
-            sentences=sentences,
-            parameters=own,
-            class_vectors=of_classes,
-        )
-        network = setup.network_for(top, chosen, problem, options, sentences)
-        objective = None if chosen.build is None else chosen.build(problem)
+        check_features(task.name, task.method, embeddings=top.preprocessing is None, top=top)
+        problem = setup.sized(problem, task.method, top, options)
+        config = setup.run_config(task, options, recipe, base)
+        network = setup.network_for(top, task, problem, options)
+        objective = None if task.method.build is None else task.method.build(problem)
         if objective is None:
             folder.begin(config, 0)
             placed(network, place.device)
             outcome = untrained(network)
         else:
             conduct = Conduct(accelerate, progress, checkpoint_every, stop_after)
-            loader = _loader(data, options, top, place, vectors, sentences, seed, workers, processes)
+            loader = _loader(data, task, options, top, place, workers, processes)
             try:
                 trainee = Trainee(network, objective)
                 placed(trainee, place.device)
@@ -153,24 +118,24 @@ def train(
                 outcome = run.fit()
             finally:
                 loader.close()
-        fit_coders(chosen, outcome.network, objective, problem, data)
-        encoder = _encoder(outcome, split, semantics, config, chosen.retrieval(method))
+        fit_coder(task.method, outcome.network, objective, problem, data)
+        encoder = _encoder(outcome, task, config)
         if options.frozen:
             encoder = encoder.after(base)
+        if not isinstance(text, str):
+            encoder.text_encoder = text
     if place.first:  # the others need not wait for what one can do alone
         folder.keep(encoder)
-        folder.finish(outcome.summary() | measured(encoder, test, semantics, options))
+        folder.finish(outcome.summary() | measured(encoder, test, task.semantics, options))
     return encoder
 
 
 def _loader(
-    split: Split,
+    data: Split,
+    task: Task,
     recipe: recipes.Recipe,
     backbone: Backbone,
     place: Place,
-    target_vectors: ArrayLike | None,
-    sentences: Sentences | None,
-    seed: int,
     workers: int,
     processes: bool,
 ) -> DeviceLoader:
@@ -181,14 +146,14 @@ def _loader(
             f"need 2: use a batch of at least {2 * place.world}"
         )
     return DeviceLoader(
-        split,
+        data,
         own,
         device=place.device,
         augment=recipe.augmentation(),
-        seed=seed,
+        seed=task.seed,
         preprocessing=backbone.preprocessing,
-        target_vectors=target_vectors,
-        sentences=sentences,
+        target_vectors=task.target_vectors,
+        sentences=task.sentences,
         rank=place.rank,
         world=place.world,
         workers=workers,
@@ -196,17 +161,11 @@ def _loader(
     )
 
 
-def _encoder(
-    outcome: Outcome,
-    split: Split,
-    semantics: Semantics | None,
-    config: dict[str, Any],
-    retrieval: Retrieval,
-) -> HashEncoder:
+def _encoder(outcome: Outcome, task: Task, config: dict[str, Any]) -> HashEncoder:
     return HashEncoder(
         outcome.network,
-        classes=split.classes if split.labels is not None else (),
-        semantics=semantics,
+        classes=task.split.classes if task.classes else (),
+        semantics=task.semantics,
         training={key: value for key, value in config.items() if key != "classes"},
-        retrieval=retrieval,
+        retrieval=task.method.retrieval(task.name),
     )
