@@ -1,4 +1,4 @@
-"""`kinhash search`: the items nearest to pictures, to items of the index, or to codes."""
+"""`kinhash search`: the items nearest to sentences, to pictures, to items of the index, or to codes."""
 
 from __future__ import annotations
 
@@ -21,30 +21,37 @@ from kinhash.errors import FormatError
 if TYPE_CHECKING:
     from kinhash.codes import Codes
     from kinhash.index.index import Index
+    from kinhash.models.encoder import HashEncoder
 
 Hit = tuple[Any, int]  # id, distance
+Query = tuple[str, "Codes", Any]  # name, code, the id of the item that it belongs to or None
 
 
 @click.command()
 @index_argument
-@click.option(
-    "--image", "images", multiple=True, type=click.Path(path_type=Path), help="A picture; needs --encoder."
-)
+@click.argument("queries", nargs=-1)
+@click.option("--image", "images", multiple=True, type=click.Path(path_type=Path), help="A picture.")
 @click.option("--id", "ids", multiple=True, help="An item of the index; it is left out of its own answer.")
 @click.option("--code", "codes", multiple=True, help="A code in hexadecimal digits.")
-@click.option("--encoder", type=click.Path(path_type=Path), help="Folder of the encoder that made the index.")
+@click.option(
+    "--encoder",
+    type=click.Path(path_type=Path),
+    help="Folder of the encoder that made the index.  [default: the one beside it, as `kinhash photos` leaves it]",
+)
 @click.option("-k", "--k", type=int, help="How many items to find.  [default: 10]")
 @click.option("--radius", type=int, help="Find all items within this Hamming distance instead.")
 @where_option
 @device_option
 @json_option
 @example("""
+kinhash search photos.kin "two dogs in a meadow" --encoder run/encoder
 kinhash search photos.kin --image cat.jpg --encoder run/encoder
 kinhash search photos.kin --id 2019/cat.jpg -k 5 --where 'year >= 2010'
 kinhash search photos.kin --code 0f1e2d3c4b5a6978 --radius 6 --json
 """)
 def command(
     index: Path,
+    queries: tuple[str, ...],
     images: tuple[Path, ...],
     ids: tuple[str, ...],
     codes: tuple[str, ...],
@@ -55,21 +62,21 @@ def command(
     device: str | None,
     as_json: bool,
 ) -> None:
-    """Find the items of INDEX nearest to pictures, to items of its own, or to codes; ties in the order of the ids.
+    """Find the items of INDEX nearest to sentences, pictures, items of its own, or codes; ties in the order of the ids.
 
+    QUERIES are files of pictures; what is no file is a sentence, for an encoder that learned from captions.
     One line per hit: distance, id, metadata as json. With several queries, the name of each stands before its hits.
     """
     import kinhash as kh
 
-    if not (images or ids or codes):
-        raise click.UsageError("say what to search for: --image, --id or --code")
-    if images and encoder is None:
-        raise click.UsageError("--image needs --encoder FOLDER")
+    if not (queries or images or ids or codes):
+        raise click.UsageError("say what to search for: a sentence or a picture, --image, --id or --code")
     if k is not None and radius is not None:
         raise click.UsageError("give either -k or --radius")
     answers = []
     with kh.Index.open(index, read_only=True) as opened:
-        for name, query, own in _queries(opened, images, ids, codes, encoder, device):
+        asked = _encoded(opened, queries, images, encoder, device)
+        for name, query, own in asked + _known(opened, ids, codes):
             hits = _hits(opened, query, own, k, radius, where)
             items = opened.get([found for found, _ in hits]).metadata if hits else []
             answers.append((name, [(*hit, item) for hit, item in zip(hits, items, strict=True)]))
@@ -88,29 +95,50 @@ def command(
             click.echo(f"{distance}\t{item}\t{json.dumps(metadata, ensure_ascii=False)}")
 
 
-def _queries(
-    index: Index,
-    images: tuple[Path, ...],
-    ids: tuple[str, ...],
-    codes: tuple[str, ...],
-    encoder: Path | None,
-    device: str | None,
-) -> list[tuple[str, Codes, Any]]:
-    """(name, code, the id of the item that it belongs to or None) of every query."""
+def _encoded(
+    index: Index, queries: tuple[str, ...], images: tuple[Path, ...], encoder: Path | None, device: str | None
+) -> list[Query]:
+    """What has to be encoded: pictures, and sentences, which are what is no file."""
+    if not (queries or images):
+        return []
+    model = fitting_encoder(_encoder_of(index, encoder), index, device)
+    found: list[Query] = [(str(image), _picture(model, image), None) for image in images]
+    for query in queries:
+        made = _picture(model, Path(query)) if is_file(query) else model.encode_text(query)
+        found.append((query, made, None))
+    return found
+
+
+def _encoder_of(index: Index, given: Path | None) -> Path:
+    beside = Path(index.path).parent / "encoder"
+    if given is None and not (beside / "encoder.json").is_file():
+        raise click.UsageError(
+            "pictures and sentences need --encoder FOLDER, the encoder that made the index: none lies beside it"
+        )
+    return beside if given is None else given
+
+
+def _picture(model: HashEncoder, image: Path) -> Codes:
+    made = model.encode_all(image)
+    if made.broken:
+        raise FormatError(f"{image} cannot be read: {made.broken[0].reason}")
+    return made.codes
+
+
+def is_file(query: str) -> bool:
+    """Whether a query names something on the disk; a sentence may be longer than any name."""
+    try:
+        return Path(query).exists()
+    except (OSError, ValueError):
+        return False
+
+
+def _known(index: Index, ids: tuple[str, ...], codes: tuple[str, ...]) -> list[Query]:
+    """What has a code already: items of the index, and codes as they are."""
     import kinhash as kh
 
-    queries: list[tuple[str, Codes, Any]] = []
-    if images and encoder is not None:
-        model = fitting_encoder(encoder, index, device)
-        for image in images:
-            made = model.encode_all(image)
-            if made.broken:
-                raise FormatError(f"{image} cannot be read: {made.broken[0].reason}")
-            queries += [(str(image), code, None) for code in made.codes]
-    for name in as_ids(index, ids):
-        queries.append((str(name), index.get(name).codes, name))
-    queries += [(code, kh.Codes.from_hex([code], index.bits), None) for code in codes]
-    return queries
+    found: list[Query] = [(str(name), index.get(name).codes, name) for name in as_ids(index, ids)]
+    return found + [(code, kh.Codes.from_hex([code], index.bits), None) for code in codes]
 
 
 def _hits(

@@ -17,7 +17,8 @@ from kinhash.errors import InputError
 if TYPE_CHECKING:
     from kinhash.data.splits import Dataset, Split
 
-_SHOWN = ("map_full", "accuracy", "unique_codes")  # with every mahp_..., what a person wants to see first
+# with every mahp_... and recall, what a person wants to see first
+_SHOWN = ("map_full", "accuracy", "unique_codes", "kendall_tau")
 
 
 @click.command()
@@ -31,11 +32,24 @@ _SHOWN = ("map_full", "accuracy", "unique_codes")  # with every mahp_..., what a
     type=click.Path(path_type=Path),
     help="FILE.npy, one row per training row, e.g. embeddings of captions; in place of --semantics.",
 )
+@click.option(
+    "--captions",
+    is_flag=True,
+    help="Learn from captions, and to be asked by sentences.  [default: where there are captions and no labels]",
+)
+@click.option(
+    "--text-encoder",
+    default="minilm",
+    show_default=True,
+    help="What makes vectors of captions: a name, or a folder; see `kinhash sts`.",
+)
 @click.option("--bits", type=int, help="Length of the codes.  [default: 64, where the method makes any]")
 @click.option(
     "--backbone", help="resnet110w, wrn16-8, efficientnet-lite0, timm:NAME, mlp ...  [default: by the data]"
 )
-@click.option("--method", default="sim-kl-class", show_default=True, help="See `kinhash methods`.")
+@click.option(
+    "--method", help="See `kinhash methods`.  [default: sim-kl-class; sim-kl-reg where there are no classes]"
+)
 @click.option(
     "--class-vectors",
     type=click.Path(path_type=Path),
@@ -77,6 +91,8 @@ def command(
     out: Path,
     semantics: str | None,
     target_vectors: Path | None,
+    captions: bool,
+    text_encoder: str,
     class_vectors: Path | None,
     test_share: float | None,
     overrides: tuple[str, ...],
@@ -92,7 +108,8 @@ def command(
 
     \b
     photos/           a folder of pictures per class, or photos/train/CLASS and photos/test/CLASS
-    list.csv          a manifest (csv, tsv, jsonl, parquet) with columns path and label
+    list.csv          a manifest (csv, tsv, jsonl, parquet) with columns path and label, or path and caption
+    shards/           WebDataset tars, or pictures with a text beside each
     vectors.npy       embeddings, with vectors_labels.npy beside; parquet with embedding and label
 
     The run's folder receives config.json, log.jsonl, checkpoints/, metrics.json, curves.png and encoder/. On several GPUs:
@@ -106,13 +123,20 @@ def command(
 
     if target_vectors is not None and semantics is not None:
         raise InputError("--target-vectors take the place of classes: leave --semantics out, or them")
-    if target_vectors is not None and options["method"] == "sim-kl-class":
-        options["method"] = "sim-kl-reg"  # the default needs classes
+    if captions and (target_vectors is not None or semantics is not None):
+        raise InputError(
+            "--captions say what pictures mean: leave --semantics and --target-vectors out, or them"
+        )
     with plain_warnings():
         dataset = kh.dataset(data) if root is None else kh.dataset(data, root)
-        train, test = _parts(dataset, test_share, options["seed"], target_vectors is not None)
+        by_captions = captions
+        if target_vectors is None and semantics is None and dataset.train.labels is None:
+            by_captions = captions or dataset.train.captions is not None
+        train, test = _parts(
+            dataset, test_share, options["seed"], target_vectors is not None, by_captions=by_captions
+        )
         meaning = None
-        if target_vectors is None and train.labels is not None:
+        if target_vectors is None and not by_captions and train.labels is not None:
             choices = {"measure": measure, "variant": variant, "table": table, "metric": metric}
             meaning = read_semantics(semantics or "wordnet", train.classes, choices)
         kh.train(
@@ -120,6 +144,7 @@ def command(
             semantics=meaning,
             target_vectors=None if target_vectors is None else load_array(target_vectors),
             class_vectors=None if class_vectors is None else load_array(class_vectors),
+            text=text_encoder if by_captions else None,
             test=test,
             out=out,
             progress=not quiet,
@@ -144,14 +169,17 @@ def parsed(pairs: Sequence[str]) -> dict[str, Any]:
     return found
 
 
-def _parts(dataset: Dataset, share: float | None, seed: int, by_vectors: bool) -> tuple[Split, Split | None]:
+def _parts(
+    dataset: Dataset, share: float | None, seed: int, by_vectors: bool, *, by_captions: bool = False
+) -> tuple[Split, Split | None]:
     """What to train on, and what to evaluate in the end, if anything."""
     if share is not None and (len(dataset.test) or by_vectors):
         reason = "target vectors belong to all rows" if by_vectors else "it has a test part of its own"
         raise InputError(f"--test-share cannot divide {dataset.name}: {reason}")
     if share is not None:
         return dataset.train.divide(share, seed)
-    usable = len(dataset.test) and dataset.test.labels is not None and not by_vectors
+    told = dataset.test.captions if by_captions else dataset.test.labels
+    usable = len(dataset.test) and told is not None and not by_vectors
     return dataset.train, dataset.test if usable else None
 
 
@@ -166,7 +194,7 @@ def _report(out: Path, as_json: bool) -> None:
     losses = ", ".join(f"{name} {value:.4f}" for name, value in outcome["losses"].items())
     click.echo(f"{outcome['epochs']} epochs in {outcome['seconds']['train']:.1f} s: {losses}")
     for name, value in outcome.get("metrics", {}).items():
-        if name in _SHOWN or name.startswith("mahp"):
+        if name in _SHOWN or name.startswith(("mahp", "text_to_image")):
             shown = "none" if value is None else format_value(name, value)  # nothing of its class to be found
             click.echo(f"test part, {title_of(name, outcome['protocol'])}: {shown}")
     click.echo(f"{out / 'encoder'}: the encoder")

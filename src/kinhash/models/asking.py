@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from kinhash.arrays import finite_rows
 from kinhash.errors import InputError
+from kinhash.feeding.sentences import EncodesTexts
 from kinhash.models.text import text_encoder
 from kinhash.models.text_head import TextHead
 
@@ -24,11 +25,16 @@ _BATCH = 4096
 @torch.inference_mode()
 def sentence_floats(encoder: HashEncoder, texts: str | Sequence[str]) -> Floats:
     """(n, width) of one text or several; the sentence encoder is loaded when the first is asked for."""
+    vectors = sentence_encoder(encoder).encode([texts] if isinstance(texts, str) else list(texts))
+    return vector_floats(encoder, vectors)
+
+
+def sentence_encoder(encoder: HashEncoder) -> EncodesTexts:
+    """What makes the vectors that the text head takes."""
     head = text_head(encoder)
     if encoder.text_encoder is None:
         encoder.text_encoder = text_encoder(head.encoder, device=encoder.device)
-    vectors = encoder.text_encoder.encode([texts] if isinstance(texts, str) else list(texts))
-    return vector_floats(encoder, vectors)
+    return encoder.text_encoder
 
 
 @torch.inference_mode()

@@ -76,7 +76,7 @@ def train(
     if epochs is not None:
         overrides["epochs"] = epochs
     task = task_for(split, semantics, method, bits, seed, target_vectors, class_vectors, text, overrides)
-    check_test(test, split)
+    check_test(test, split, by_captions=task.sentences is not None and semantics is None)
     kind = setup.kind_of(split)
     name = backbone or recipes.default_backbone(recipe, kind)
     options = setup.derived(recipe, split, name, task.overrides, captions=task.target_vectors is not None)
@@ -125,8 +125,12 @@ def train(
         if not isinstance(text, str):
             encoder.text_encoder = text
     if place.first:  # the others need not wait for what one can do alone
-        folder.keep(encoder)
-        folder.finish(outcome.summary() | measured(encoder, test, task.semantics, options))
+        folder.keep(encoder)  # before it is measured: what may fail then does not lose it
+        found = measured(encoder, test, task.semantics, options)
+        if found:
+            encoder.training_card["evaluation"] = found
+            folder.keep(encoder)
+        folder.finish(outcome.summary() | found)
     return encoder
 
 
