@@ -17,16 +17,17 @@ from kinhash.models import extract_features
 CLASSES = ("rose", "tulip", "lion", "tiger", "oak_tree", "pine_tree", "bus", "pickup_truck")
 
 
-@pytest.fixture(autouse=True)
-def _one_thread() -> Iterator[None]:
+@pytest.fixture(scope="package", autouse=True)
+def one_thread() -> Iterator[None]:
+    """Threads that wait for each other on a busy machine cost seconds."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     yield
     torch.set_num_threads(before)
 
 
-@pytest.fixture(scope="session")
-def features() -> tuple[Split, Split]:
+@pytest.fixture(scope="package")
+def features(one_thread: None) -> tuple[Split, Split]:
     """Training and test features of eight classes of the sample, by the pretrained network, at 64 pixels."""
     data = kh.dataset("cifar100-sample")
     net = kh.build_backbone("efficientnet-lite0")
