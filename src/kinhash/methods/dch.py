@@ -5,7 +5,7 @@ Cao, Long, Liu, Wang: Deep Cauchy Hashing for Hamming Space Retrieval (CVPR 2018
     L = sum_ij w_ij (s_ij log(D_ij / g) + log(1 + g / D_ij)) / |S| + dch_weight * mean_i log(1 + D(|z_i|, 1) / g)
 
 w balances like and unlike pairs as in HashNet. For like pairs the first is log(1 + D / g), which needs no floor; for
-unlike ones D is at least `dch_floor`. g = 20 and the weight .1 follow our notes; the paper chooses them by validation.
+unlike ones D is at least `dch_floor`. g = 20 and the weight .1 are our choice; the paper chooses both by validation.
 Pairs of a sample with itself are left out; mixed samples are partly alike.
 """
 

@@ -7,7 +7,7 @@ Fan et al.: Deep Polarized Network for Supervised Learning of Accurate Binary Ha
 
 u are unbounded outputs (here behind a batch norm). The paper draws the bits of the targets at random and sums over bits; the
 mean only rescales. `dpn_centres="auto"` takes rows of a Hadamard matrix instead, where there are any. The margin m = 1
-follows our notes. A mixed sample aims at the mixture of its targets. Floats are compared by their cosine.
+is our choice. A mixed sample aims at the mixture of its targets. Floats are compared by their cosine.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ Cao, Long, Wang, Yu: HashNet: Deep Learning to Hash by Continuation (ICCV 2017),
 
     L = sum_ij w_ij (log(1 + exp t_ij) - s_ij t_ij) / |S|,  w = |S| / |S_1| for like pairs, |S| / |S_0| for unlike ones
 
-a = .1 follows our notes (the paper uses 10 / bits). beta grows geometrically from 1 to `hashnet_beta` over the
+a = .1 is our choice (the paper's falls with the bits). beta grows geometrically from 1 to `hashnet_beta` over the
 training, where the paper raises it in stages. Pairs of a sample with itself are left out; a kind of pair that a batch lacks
 counts nothing. u comes from a batch norm; floats are compared by their cosine.
 """

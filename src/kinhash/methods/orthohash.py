@@ -5,7 +5,7 @@ codes o_c in {-1, 1} of the classes:
 
     L = mean_b CE(s (cos(u_b, o_c) - m [c = y_b])_c, y_b)
 
-u comes from a batch norm, so that bits are balanced. s = 8 and m = .2 follow our notes (the paper scales with the code
+u comes from a batch norm, so that bits are balanced. s = 8 and m = .2 are our choice (the paper scales with the code
 length). The paper draws codes at random; `orthohash_centres="auto"` takes rows of a Hadamard matrix where
 there are any. A mixed sample has its margin shared out and a mixed target. Floats are compared by their cosine.
 """

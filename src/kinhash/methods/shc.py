@@ -7,7 +7,8 @@ Chen et al.: Deep Hashing with Semantic Hash Centers for Image Retrieval (2025).
 
 The paper takes similarities from a classifier trained first and solves for the centres by its own relaxation; here they are
 the given semantics, and the centres come from simulated annealing (`kinhash.meaning.class_codes`). m is `shc_separation`
-times the distance that Gilbert and Varshamov guarantee: all of it leaves little room for meaning. The second stage follows CSQ, as in our notes. A mixed sample aims at the mixture of its centres.
+times the distance that Gilbert and Varshamov guarantee: all of it leaves little room for meaning. The second stage is that
+of CSQ, which is our choice. A mixed sample aims at the mixture of its centres.
 """
 
 from __future__ import annotations
