@@ -49,7 +49,6 @@ METHODS: dict[str, Method] = {
     "orthohash": ORTHOHASH,
     "shc": SHC,
     "posterior": POSTERIOR,
-    # zero-shot
 }
 
 
