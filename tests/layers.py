@@ -27,6 +27,7 @@ LAYERS = [
     "plots",
     "data",
     "duplicates",
+    "cards",
     # torch begins
     "feeding",
     "losses",

@@ -31,11 +31,21 @@ PAGES: dict[str, tuple[str, tuple[str, ...]]] = {
     ),
     "training": (
         "Data and training",
-        ("dataset", "Dataset", "Split", "train", "HashEncoder", "load_encoder", "build_backbone"),
+        (
+            "dataset",
+            "Dataset",
+            "Split",
+            "train",
+            "HashEncoder",
+            "load_encoder",
+            "push",
+            "pull",
+            "build_backbone",
+        ),
     ),
     "faces": (
         "Pages and servers",
-        ("photos", "duplicate_pictures", "gallery", "report_run", "serve", "Client"),
+        ("photos", "duplicate_pictures", "gallery", "report_run", "serve", "Client", "info"),
     ),
 }
 WIDTH = 100

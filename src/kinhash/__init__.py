@@ -14,6 +14,7 @@ __version__ = "0.1.0"
 _PUBLIC = {
     "Client": "kinhash.serving.client",
     "Codes": "kinhash.codes",
+    "ConcatEncoder": "kinhash.models.concatenated",
     "Dataset": "kinhash.data.splits",
     "GpuIndex": "kinhash.index.gpu",
     "HashEncoder": "kinhash.models.encoder",
@@ -31,9 +32,12 @@ _PUBLIC = {
     "duplicate_pictures": "kinhash.duplicates.folder",
     "evaluate": "kinhash.evaluation",
     "gallery": "kinhash.pages.gallery",
+    "info": "kinhash.cards.info",
     "load_encoder": "kinhash.models.storage",
     "photos": "kinhash.album.update",
     "plot_curves": "kinhash.plots",
+    "pull": "kinhash.models.hub",
+    "push": "kinhash.models.hub",
     "random_hyperplanes": "kinhash.hyperplanes",
     "report_run": "kinhash.pages.run_report",
     "semantics": "kinhash.sentences",
@@ -46,6 +50,7 @@ _PUBLIC = {
 __all__ = [
     "Client",
     "Codes",
+    "ConcatEncoder",
     "Dataset",
     "GpuIndex",
     "HashEncoder",
@@ -64,9 +69,12 @@ __all__ = [
     "duplicate_pictures",
     "evaluate",
     "gallery",
+    "info",
     "load_encoder",
     "photos",
     "plot_curves",
+    "pull",
+    "push",
     "random_hyperplanes",
     "report_run",
     "semantics",
@@ -78,6 +86,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from kinhash.album.update import photos
+    from kinhash.cards.info import info
     from kinhash.codes import Codes
     from kinhash.comparison import compare
     from kinhash.concatenation import concat
@@ -93,7 +102,9 @@ if TYPE_CHECKING:
     from kinhash.meaning.semantics import Semantics
     from kinhash.meaning.taxonomy import Taxonomy
     from kinhash.models.catalogue import build_backbone
+    from kinhash.models.concatenated import ConcatEncoder
     from kinhash.models.encoder import HashEncoder
+    from kinhash.models.hub import pull, push
     from kinhash.models.storage import load_encoder
     from kinhash.models.text import text_encoder
     from kinhash.pages.gallery import gallery

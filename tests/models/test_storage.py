@@ -53,7 +53,7 @@ def test_round_trip(encoder: HashEncoder, saved: Path, pictures: np.ndarray) -> 
     assert again.semantics.distance[0, 2] == 0.9
     assert again.training_card == encoder.training_card
     again.save(saved)  # over itself
-    assert sorted(path.suffix for path in saved.iterdir()) == [".json", ".safetensors"]
+    assert sorted(path.suffix for path in saved.iterdir()) == [".json", ".md", ".safetensors"]
 
 
 @pytest.mark.parametrize("backbone", ["mlp", "chain"])
@@ -74,7 +74,7 @@ def test_overwriting_leaves_one_encoder(saved: Path) -> None:
     torch.manual_seed(1)
     other = HashEncoder(HashNetwork("wrn10-1", 8))
     other.save(saved)
-    assert len(list(saved.iterdir())) == 2
+    assert len(list(saved.iterdir())) == 3
     assert load_encoder(saved).bits == 8
 
 

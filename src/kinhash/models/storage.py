@@ -1,28 +1,26 @@
-"""An encoder as a folder: `encoder.json` and one safetensors file. Reading it executes nothing that it contains."""
+"""An encoder as a folder: `encoder.json`, one safetensors file, README.md for people. Reading it executes nothing in it."""
 
 from __future__ import annotations
 
 import json
 import os
 import zlib
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import torch
 
 from kinhash import __version__
+from kinhash.cards.encoder_card import CARD, FORMAT, README, VERSION, WEIGHTS, read_card, read_weights
+from kinhash.cards.readme import encoder_readme, old_readme
 from kinhash.data.preprocessing import Preprocessing
-from kinhash.errors import FormatError, InputError, KinhashError, NotFoundError, StorageError, require
+from kinhash.errors import FormatError, InputError, KinhashError, StorageError, require
 from kinhash.files import replace_file
 from kinhash.models.catalogue import from_card
 from kinhash.models.device import chosen_device
 from kinhash.models.encoder import HashEncoder
+from kinhash.models.hub import PREFIX, pull
 from kinhash.models.network import HashNetwork
 from kinhash.models.retrieval import Retrieval
-
-CARD = "encoder.json"
-FORMAT, VERSION = "kinhash-encoder", 1
 
 
 def save_encoder(encoder: HashEncoder, folder: str | os.PathLike[str]) -> None:
@@ -54,7 +52,8 @@ def save_encoder(encoder: HashEncoder, folder: str | os.PathLike[str]) -> None:
         path.mkdir(parents=True, exist_ok=True)
         replace_file(path / weights, raw)
         replace_file(path / CARD, text.encode())
-        for old in path.glob("weights-*.safetensors"):
+        replace_file(path / README, encoder_readme(card, old_readme(path / README)).encode())
+        for old in path.glob(WEIGHTS):
             if old.name != weights:
                 old.unlink()
     except OSError as error:
@@ -66,11 +65,17 @@ def load_encoder(
 ) -> HashEncoder:
     """Read what `HashEncoder.save` wrote, onto `device`, by default a GPU where there is one.
 
+    `folder` may also be a place on the Hugging Face Hub, "hub:USER/NAME" or "hub:USER/NAME@REVISION" (extra `hub`).
     `bits`: the code length that the caller needs, checked.
     """
-    path = Path(folder)
-    card = _read_card(path)
-    tensors = _read_weights(path, card)
+    path = pull(folder) if isinstance(folder, str) and folder.startswith(PREFIX) else Path(folder)
+    card = read_card(path)
+    raw = read_weights(path, card)
+    safetensors = require("safetensors.torch", "train")
+    try:
+        tensors = safetensors.load(raw)
+    except Exception as error:  # the reader has an exception class of its own
+        raise FormatError(f"{path / card['weights']} is no safetensors file: {error}") from error
     try:
         network_card = dict(card["network"])
         network = HashNetwork(from_card(network_card.pop("backbone")), **network_card)
@@ -93,41 +98,3 @@ def load_encoder(
         raise FormatError(f"the weights in {path} belong to another network: {error}") from error
     encoder = HashEncoder(network, preprocessing=preprocessing, classes=classes, retrieval=retrieval, **cards)
     return encoder.to(chosen_device(device))
-
-
-def _read_card(path: Path) -> dict[str, Any]:
-    if not (path / CARD).is_file():
-        raise NotFoundError(f"{path} holds no encoder: {CARD} is missing")
-    try:
-        card: dict[str, Any] = json.loads((path / CARD).read_text())
-        kind, version = card["format"], card["version"]
-    except (ValueError, KeyError, TypeError) as error:
-        raise FormatError(f"{path / CARD} is damaged: {error!r}") from error
-    if kind != FORMAT or version != VERSION:
-        raise FormatError(
-            f"{path} is {kind!r} version {version}; this kinhash reads {FORMAT!r} version {VERSION}"
-        )
-    return card
-
-
-def _read_weights(path: Path, card: Mapping[str, Any]) -> dict[str, torch.Tensor]:
-    try:
-        file = path / Path(card["weights"]).name
-        size, crc = int(card["bytes"]), int(card["crc32"])
-        raw = file.read_bytes()
-    except (KeyError, TypeError, ValueError) as error:
-        raise FormatError(f"{path / CARD} is damaged: {error!r}") from error
-    except OSError as error:
-        raise FormatError(f"the weights that {path / CARD} names cannot be read: {error}") from error
-    if len(raw) != size:
-        raise FormatError(
-            f"{file} has {len(raw)} bytes instead of {size}: it is truncated or of another encoder"
-        )
-    if zlib.crc32(raw) != crc:
-        raise FormatError(f"{file} does not match {CARD}: one of the two is damaged")
-    safetensors = require("safetensors.torch", "train")
-    try:
-        tensors: dict[str, torch.Tensor] = safetensors.load(raw)
-    except Exception as error:  # the reader has an exception class of its own
-        raise FormatError(f"{file} is no safetensors file: {error}") from error
-    return tensors
