@@ -31,7 +31,8 @@ def launch(monkeypatch: pytest.MonkeyPatch) -> Any:
     if INTERPRETED:
         for channels, tall in ((32, True), (64, False)):
             tile = fused_launch.Tile(16, 64, 4, 2, rows=2, tall=tall, parts=3)
-            monkeypatch.setitem(fused_launch.CONVOLUTIONS, channels, tile)
+            for table in (fused_launch.FORWARD, fused_launch.BACKWARD):
+                monkeypatch.setitem(table, channels, tile)
             monkeypatch.setitem(fused_launch.WEIGHTS, channels, tile)
     return fused_launch
 

@@ -14,10 +14,10 @@ from torch import Tensor, nn
 from kinhash.models import fused_triton, norm_triton
 from kinhash.models.arranged import group
 
-_DEEP = 128  # parts that are added at once
+_DEEP, _WIDE = 256, 2  # parts that are added at once, and channels of a program that does so
 _BLOCK = 2048  # numbers of a program that treats every number by itself
 _TILE = 4096  # numbers at once of a program that sums
-_PROGRAMS = 512  # that sum, unless each had to take more than eight tiles
+_PROGRAMS = 512  # that sum, unless each takes fewer than four tiles or more than eight
 
 
 @dataclass(frozen=True)
@@ -33,24 +33,25 @@ class Tile:
     parts: int = 132  # programs that share the sum of the weights' gradient
 
 
-CONVOLUTIONS = {32: Tile(64, 64, 4, 3, rows=16), 64: Tile(64, 64, 4, 2), 128: Tile(64, 32, 4, 2)}
+FORWARD = {32: Tile(64, 64, 4, 3, rows=16), 64: Tile(64, 32, 4, 3, rows=16)}
+BACKWARD = {32: Tile(64, 64, 8, 3, rows=16), 64: Tile(64, 32, 4, 3, rows=16)}
 WEIGHTS = {
     32: Tile(64, 64, 8, 4),
     64: Tile(64, 64, 8, 3),
-    128: Tile(64, 64, 8, 4, tall=False, parts=22),
 }
 
 
 def _rows(
     x: Tensor,
     weights: Tensor,
+    tile: Tile,
     norm: Tensor | None,
     act: Tensor | None,
     skip: Tensor | None,
     below: Tensor | None,
 ) -> tuple[Tensor, Tensor]:
     B, C, H, W = x.shape
-    G, tile = group(C), CONVOLUTIONS[C]
+    G = group(C)
     images = tile.positions * G // W
     programs = -(-B // images) * (H // tile.rows)
     out = torch.empty_like(x)
@@ -67,7 +68,7 @@ def _rows(
 
 def convolve(x: Tensor, weights: Tensor, *, norm: Tensor | None = None) -> tuple[Tensor, Tensor]:
     """conv(x), or conv(relu(BN(x))), and the parts of the sums of the output and its square."""
-    return _rows(x, weights, norm, None, None, None)
+    return _rows(x, weights, FORWARD[x.shape[1]], norm, None, None, None)
 
 
 def convolve_back(
@@ -80,7 +81,7 @@ def convolve_back(
     skip: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
     """`below_relu` of the transposed convolution of dy; either the norm, or act and skip."""
-    return _rows(dy, weights, norm, act, skip, y)
+    return _rows(dy, weights, BACKWARD[dy.shape[1]], norm, act, skip, y)
 
 
 def weight_gradient(x: Tensor, dy: Tensor, gradient: Tensor, *, norm: Tensor | None = None) -> None:
@@ -97,9 +98,9 @@ def weight_gradient(x: Tensor, dy: Tensor, gradient: Tensor, *, norm: Tensor | N
         H=H, W=W, C=C, GROUP=G, IMAGES=images, N=tile.columns, TALL=tile.tall, PRE=norm is not None,
         num_warps=tile.warps, num_stages=tile.stages,
     )  # fmt: skip
-    block = 64
+    block = 32
     fused_triton.add_weights[(9 * C * C // block,)](
-        parts, gradient, count, C=C, GROUP=G, BLOCK=block, DEEP=32
+        parts, gradient, count, C=C, GROUP=G, BLOCK=block, DEEP=64
     )
 
 
@@ -107,9 +108,9 @@ def settle(parts: Tensor, norm: nn.BatchNorm2d, pixels: int) -> Tensor:
     """(4, C) scale, shift, mean, 1/deviation from the sums of an output; moves the norm's running statistics."""
     C = norm.num_features
     found = torch.empty(4, C, device=parts.device)
-    norm_triton.norm_forward[(C // 4,)](
+    norm_triton.norm_forward[(C // _WIDE,)](
         parts, len(parts), norm.weight, norm.bias, norm.running_mean, norm.running_var, found,
-        pixels, norm.momentum, norm.eps, C=C, GROUP=parts.shape[2], BLOCK=4, DEEP=_DEEP,
+        pixels, norm.momentum, norm.eps, C=C, GROUP=parts.shape[2], BLOCK=_WIDE, DEEP=_DEEP,
     )  # fmt: skip
     return found
 
@@ -118,8 +119,18 @@ def settle_gradient(parts: Tensor, norm: Tensor, pixels: int, dgamma: Tensor, db
     """(3, C) a, b, c of the gradient through a norm; writes the gradients of its own two weights."""
     C = norm.shape[1]
     pre = torch.empty(3, C, device=parts.device)
-    norm_triton.norm_backward[(C // 4,)](
-        parts, len(parts), norm, dgamma, dbeta, pre, pixels, C=C, GROUP=parts.shape[2], BLOCK=4, DEEP=_DEEP
+    norm_triton.norm_backward[(C // _WIDE,)](
+        parts,
+        len(parts),
+        norm,
+        dgamma,
+        dbeta,
+        pre,
+        pixels,
+        C=C,
+        GROUP=parts.shape[2],
+        BLOCK=_WIDE,
+        DEEP=_DEEP,
     )
     return pre
 
@@ -144,7 +155,7 @@ def _shares(x: Tensor) -> tuple[int, int, int, int, Tensor]:
     """How sums over all pixels are shared: pixels, pixels at a time, times a program, programs, their parts."""
     B, C, H, W = x.shape
     pixels, block = B * H * W, _TILE // C
-    steps = max(1, min(8, pixels // (block * _PROGRAMS)))
+    steps = min(max(pixels // (block * _PROGRAMS), 4), 8)
     programs = -(-pixels // (block * steps))
     return pixels, block, steps, programs, torch.empty(programs, 2, 1, C, device=x.device)
 
@@ -152,7 +163,7 @@ def _shares(x: Tensor) -> tuple[int, int, int, int, Tensor]:
 def squares(y: Tensor) -> Tensor:
     """The parts of the sums of y and its square."""
     pixels, block, steps, programs, parts = _shares(y)
-    norm_triton.squares[(programs,)](y, parts, pixels, steps, C=y.shape[1], BLOCK=block, num_warps=8)
+    norm_triton.squares[(programs,)](y, parts, pixels, steps, C=y.shape[1], BLOCK=block)
     return parts
 
 
@@ -170,7 +181,6 @@ def below_relu(
     norm_triton.below_relu[(programs,)](
         g, g if skip is None else skip, y if act is None else act, y, parts if norm is None else norm, out, parts,
         pixels, steps, C=g.shape[1], BLOCK=block, POST=1 if norm is not None else 0 if skip is None else 2,
-        num_warps=8,
     )  # fmt: skip
     return out, parts
 
