@@ -14,6 +14,7 @@ from typing import Any
 
 import dedup_tables
 import readme_tables
+import results_captions
 import results_training
 import search_tables
 import serve_tables
@@ -41,6 +42,7 @@ _TRAINED = {
     "cifar100": results_training.cifar,
     "imagenet": results_training.imagenet,
     "tiny-imagenet": results_training.imagenet,
+    "flickr8k": results_captions.flickr,
 }
 _MOST_ROWS = 24
 
