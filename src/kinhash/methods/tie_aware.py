@@ -41,34 +41,38 @@ class TieAwareObjective(Objective):
         b = torch.tanh(self.gamma / 2 * outputs.z)
         others = 1 - torch.eye(len(b), dtype=b.dtype, device=b.device)
         near = (1 - self.apart(targets)).to(b.dtype) * others
-        inside = soft_counts((b.shape[1] - b @ b.T) / 2, b.shape[1]) * others[:, :, None]
+        distances = (b.shape[1] - b @ b.T) / 2
+        items = histogram(distances, others, b.shape[1])
         head = self.read(outputs.logits, targets)
         if self.grades:
-            return {"ndcg": 1 - ndcg(inside, torch.exp2(self.grades * near) - 1), "head": head}
-        return {"ap": 1 - average_precision(inside, near), "head": head}
+            gains = (torch.exp2(self.grades * near) - 1) * others
+            found = ndcg(items, histogram(distances, gains, b.shape[1]), gains)
+            return {"ndcg": 1 - found, "head": head}
+        found = average_precision(items, histogram(distances, near, b.shape[1]))
+        return {"ap": 1 - found, "head": head}
 
 
-def soft_counts(distances: Tensor, bits: int) -> Tensor:
-    """(B, B, bits + 1) shares of every item in every distance; two at most are above 0, and they sum to 1."""
-    steps = torch.arange(bits + 1, dtype=distances.dtype, device=distances.device)
-    return (1 - (distances[:, :, None] - steps).abs()).relu()
+def histogram(distances: Tensor, weights: Tensor, bits: int) -> Tensor:
+    """(B, bits + 1): the weights (B, B) at every whole distance, each shared by the two next to its distance."""
+    below = distances.detach().floor().clamp(0, bits - 1)
+    upper, place = weights * (distances - below), below.long()
+    empty = distances.new_zeros(len(distances), bits + 1)
+    return empty.scatter_add(1, place, weights - upper).scatter_add(1, place + 1, upper)
 
 
-def average_precision(inside: Tensor, relevant: Tensor) -> Tensor:
-    """Mean AP over queries; `relevant` (B, B) in [0, 1]."""
-    c, hits = inside.sum(1), torch.einsum("ijk,ij->ik", inside, relevant)
-    C, H = c.cumsum(1), hits.cumsum(1)
-    terms = hits * (2 * H - hits + 1) / (2 * C - c + 1)
-    return _mean(terms.sum(1), relevant.sum(1))
+def average_precision(items: Tensor, hits: Tensor) -> Tensor:
+    """Mean AP over queries, of the numbers of items and of relevant ones at every distance."""
+    C, H = items.cumsum(1), hits.cumsum(1)
+    terms = hits * (2 * H - hits + 1) / (2 * C - items + 1)
+    return _mean(terms.sum(1), hits.sum(1))
 
 
-def ndcg(inside: Tensor, gains: Tensor) -> Tensor:
-    """Mean NDCG over queries."""
-    c, G = inside.sum(1), torch.einsum("ijk,ij->ik", inside, gains)
-    C = c.cumsum(1)
-    places = torch.arange(1, len(gains) + 1, dtype=c.dtype, device=c.device)
+def ndcg(items: Tensor, found: Tensor, gains: Tensor) -> Tensor:
+    """Mean NDCG over queries, of the numbers of items and of the gains at every distance; `gains` (B, B) of all items."""
+    C = items.cumsum(1)
+    places = torch.arange(1, len(gains) + 1, dtype=items.dtype, device=items.device)
     discounts = 1 / torch.log2(places + 1)
-    terms = G / c.clamp_min(_TINY) * (_summed(C, discounts) - _summed(C - c, discounts))
+    terms = found / items.clamp_min(_TINY) * (_summed(C, discounts) - _summed(C - items, discounts))
     ideal = (gains.sort(1, descending=True)[0] * discounts).sum(1)
     return _mean(terms.sum(1), ideal)
 
