@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from duplicates.scenes import scene
 from few_pictures import make_small
-from pages import run_in_order
+from pages import check_examples, run_in_order
 
 import kinhash as kh
 
@@ -60,3 +60,7 @@ def test_research(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run_in_order("howto-research")
     assert "orthohash" in capsys.readouterr().out
     assert (place / "runs" / "one" / "report.html").is_file()
+
+
+def test_sharing() -> None:
+    check_examples("sharing", more_than=4)

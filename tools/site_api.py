@@ -37,6 +37,7 @@ PAGES: dict[str, tuple[str, tuple[str, ...]]] = {
             "Split",
             "train",
             "HashEncoder",
+            "ConcatEncoder",
             "load_encoder",
             "push",
             "pull",

@@ -109,6 +109,7 @@ class Report:
         )
 
     def to_markdown(self) -> str:
+        """Name, protocol and a table."""
         rows = "\n".join(
             f"| {self.title(key)} | {format_value(key, value)} |" for key, value in self.metrics.items()
         )
@@ -145,6 +146,7 @@ class Report:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Report:
+        """What `save` wrote as json."""
         try:
             card = json.loads(Path(path).read_text(encoding="utf-8"))
         except OSError as error:

@@ -50,6 +50,7 @@ class ConcatEncoder:
 
     @property
     def bits(self) -> int:
+        """Of the codes of all encoders together."""
         return sum(w * encoder.bits for w, encoder in zip(self.weights, self.encoders, strict=True))
 
     @property

@@ -127,10 +127,12 @@ class HashEncoder:
 
     @property
     def takes(self) -> Literal["pictures", "embeddings"]:
+        """What it encodes."""
         return "embeddings" if self.preprocessing is None else "pictures"
 
     @property
     def device(self) -> torch.device:
+        """Where it computes."""
         return device_of(self.network)
 
     @property
