@@ -60,10 +60,10 @@ def commands() -> None:
     for arguments in (["--version"], ["--help"], ["search", "wheel.kin", "--id", "test/00000", "-k", "2"]):
         done = subprocess.run([KINHASH, *arguments], capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
-    missing = subprocess.run(
-        [KINHASH, "train", "cifar100-sample", "--out", "run"], capture_output=True, text=True, check=False
-    )
-    assert DEMO or "pip install 'kinhash[train]'" in missing.stderr, missing.stderr
+    if not DEMO:  # there is torch, and it would train
+        train = [KINHASH, "train", "cifar100-sample", "--out", "run"]
+        refused = subprocess.run(train, capture_output=True, text=True, check=False)
+        assert "pip install 'kinhash[" in refused.stderr, refused.stderr
 
 
 def served() -> None:

@@ -35,7 +35,7 @@ CARD: dict[str, Any] = {
                 "formula": "corrected",
                 "similarity": {"wup": "wordnet wup"},
             },
-            "metrics": {"map_full": 0.25},
+            "metrics": {"map_full": 0.25, "map_at_k_found": None},
         },
     },
 }

@@ -35,9 +35,12 @@ def encoder_facts(card: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def evaluation_of(card: Mapping[str, Any]) -> Report | None:
-    """The report that was written when the encoder was trained, if any."""
+    """The report that was written when the encoder was trained, if any; metrics without a value are left out."""
     found = (card.get("training") or {}).get("evaluation")
-    return None if not found else Report("test", found["protocol"], found["metrics"])
+    if not found:
+        return None
+    known = {key: value for key, value in found["metrics"].items() if value is not None}
+    return Report("test", found["protocol"], known)
 
 
 def _backbone(card: Mapping[str, Any] | None) -> str | None:
