@@ -72,6 +72,7 @@ def test_signatures_are_shown_as_written() -> None:
         2
         """
 
+    assert "kh.Codes(words: NDArray[np.uint64], bits: int)\n" in site_api.entry("Codes", kh.Codes)
     assert "kh.short(a: int) -> None\n" in site_api.entry("short", short)
     assert "```python\n>>> 1 + 1\n2\n```" in site_api.entry("short", short)
     assert (

@@ -99,9 +99,8 @@ def _call(name: str, thing: Any) -> str:
     if parameters and parameters[0].name in ("self", "cls"):
         parameters = parameters[1:]
     parameters = [one.replace(annotation=_written(one.annotation)) for one in parameters]
-    signature = signature.replace(
-        parameters=parameters, return_annotation=_written(signature.return_annotation)
-    )
+    returns = inspect.Signature.empty if inspect.isclass(thing) else _written(signature.return_annotation)
+    signature = signature.replace(parameters=parameters, return_annotation=returns)
     line = f"{name}{signature}"
     if len(line) <= WIDTH or not parameters:
         return line

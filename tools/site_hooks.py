@@ -21,7 +21,7 @@ def made() -> dict[str, str]:
         "reference/cli.md": site_commands.page(),
         **{f"reference/{name}.md": site_api.page(name) for name in site_api.PAGES},
         **{name: _paper((ROOT / source).read_text(encoding="utf-8")) for name, source in PAPERS.items()},
-        "css/code.css": _colours(),
+        "css/site.css": _style(),
     }
 
 
@@ -37,8 +37,9 @@ def _paper(text: str) -> str:
     return re.sub(r"\]\(docs/", "](", text)
 
 
-def _colours() -> str:
-    """Of code, on light and on dark pages."""
+def _style() -> str:
+    """Colours of code, on light and on dark pages; long names do not leave their column."""
     light = HtmlFormatter(style="default").get_style_defs(".codehilite")
     dark = HtmlFormatter(style="github-dark").get_style_defs("[data-bs-theme=dark] .codehilite")
-    return f"{light}\n{dark}\n.codehilite pre {{ padding: 0.8em; }}\n"
+    own = ".codehilite pre { padding: 0.8em; }\n.bs-sidebar a { overflow-wrap: anywhere; }\n"
+    return f"{light}\n{dark}\n{own}"
