@@ -6,7 +6,8 @@
     python experiments/captions.py --table hashing --root DIR --backbone resnet50d --epochs 120  # from pictures, one GPU
 
 Features of the frozen network and sentence vectors are computed once, minutes on two cores, into runs/flickr8k. The 6,000
-training photos are learned from, the 1,000 of the part "dev" are searched; recipes were chosen with --validation.
+training photos are learned from, the 1,000 of the part "dev" are searched; what was chosen was chosen on training photos
+held back, see LOG.md.
 """
 
 from __future__ import annotations
