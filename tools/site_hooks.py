@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import site_api
 import site_commands
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
 from pygments.formatters import HtmlFormatter
 
 ROOT = Path(__file__).parents[1]
@@ -30,6 +32,15 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     for name, content in made().items():
         files.append(File.generated(config, name, content=content))
     return files
+
+
+def on_page_markdown(markdown: str, *, page: Page, **_: Any) -> str:
+    """Called by MkDocs: what a reader of the repository finds in the root, or by a path, has an address of its own here."""
+    if "/" in page.file.src_uri:
+        return markdown
+    for name, source in PAPERS.items():
+        markdown = markdown.replace(f"](../{source}", f"]({name}")
+    return re.sub(r"`docs/([\w-]+)\.md`", r"[\1](\1.md)", markdown)
 
 
 def _paper(text: str) -> str:

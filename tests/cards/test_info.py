@@ -82,6 +82,17 @@ def test_photos(run: Path, tmp_path: Path) -> None:
     assert (found.kind, found.facts["index"]["items"], found.facts["encoder"]["bits"]) == ("photos", 1, 16)
 
 
+def test_joined_encoders(run: Path, tmp_path: Path) -> None:
+    one = kh.load_encoder(run / "encoder", device="cpu")
+    kh.ConcatEncoder([one, one], [2, 1]).save(tmp_path)
+    found = kh.info(tmp_path)
+    assert (found.kind, found.facts["bits"], found.facts["weights"]) == ("joined", 48, [2, 1])
+    assert found.facts["encoders"]["1"]["semantics"] == "labels"
+    (tmp_path / "concat.json").write_text('{"encoders": 2, "weights": [1]}')
+    with pytest.raises(FormatError, match=r"concat\.json is damaged"):
+        kh.info(tmp_path)
+
+
 def test_what_is_nothing_or_damaged(run: Path, tmp_path: Path) -> None:
     with pytest.raises(NotFoundError, match="does not exist"):
         kh.info(tmp_path / "none")

@@ -16,12 +16,12 @@ from kinhash.index.head import NAME as HEAD
 from kinhash.index.index import Index
 from kinhash.items import FLOATS, CodedItems
 
-_PHOTOS = ".kinhash"
+_JOINED, _PHOTOS = "concat.json", ".kinhash"  # of modules below this one
 
 
 @dataclass(frozen=True)
 class Info:
-    """`kind` is "encoder", "index", "codes", "run" or "photos"; `facts` are plain values for json."""
+    """`kind` is "encoder", "joined", "index", "codes", "run" or "photos"; `facts` are plain values for json."""
 
     path: str
     kind: str
@@ -59,6 +59,17 @@ def _encoder(folder: Path) -> dict[str, Any]:
     if report is not None:
         facts |= {"protocol": report.describe_protocol(), "metrics": report.metrics}
     return facts
+
+
+def _joined(folder: Path) -> dict[str, Any]:
+    card = _json(folder / _JOINED)
+    try:
+        encoders = {str(i): _encoder(folder / str(i)) for i in range(int(card["encoders"]))}
+        weights = [int(weight) for weight in card["weights"]]
+        bits = sum(w * facts["bits"] for w, facts in zip(weights, encoders.values(), strict=True))
+    except (KeyError, TypeError, ValueError) as error:
+        raise FormatError(f"{folder / _JOINED} is damaged: {error!r}") from error
+    return {"bits": bits, "weights": weights, "encoders": encoders}
 
 
 def _index(folder: Path) -> dict[str, Any]:
@@ -121,9 +132,17 @@ def _shown(value: Any) -> str:
 
 
 # the file that tells, in this order: the folder of photos may hold anything else
-_SIGNS = {CARD: "encoder", HEAD: "index", "codes.json": "codes", "config.json": "run", _PHOTOS: "photos"}
+_SIGNS = {
+    CARD: "encoder",
+    _JOINED: "joined",
+    HEAD: "index",
+    "codes.json": "codes",
+    "config.json": "run",
+    _PHOTOS: "photos",
+}
 _KINDS = {
     "encoder": "an encoder",
+    "joined": "encoders whose codes stand side by side",
     "index": "an index",
     "codes": "codes",
     "run": "the folder of a training",
@@ -131,6 +150,7 @@ _KINDS = {
 }
 _FACTS: dict[str, Callable[[Path], dict[str, Any]]] = {
     "encoder": _encoder,
+    "joined": _joined,
     "index": _index,
     "codes": _codes,
     "run": _run,
