@@ -19,6 +19,7 @@ class Hub:
     def __init__(self) -> None:
         self.repositories: dict[str, dict[str, bytes]] = {}
         self.private: set[str] = set()
+        self.large: dict[str, bytes] = {}  # by digest, until a commit names them
         self.seen: list[tuple[str, str]] = []
         self.tokens: set[str | None] = set()
         self.url = ""
@@ -40,10 +41,20 @@ class Hub:
             value = line["value"]
             if line["key"] == "file":
                 files[value["path"]] = base64.b64decode(value["content"])
+            elif line["key"] == "lfsFile":
+                files[value["path"]] = self.large[value["oid"]]
             elif line["key"] == "deletedFile":
                 del files[value["path"]]
         oid = self.commit(name)
         return {"success": True, "commitOid": oid, "commitUrl": f"{self.url}/{name}/commit/{oid}"}
+
+    def offered(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """Where large files go, in the protocol of Git LFS."""
+        objects = [
+            {**one, "actions": {"upload": {"href": f"{self.url}/large/{one['oid']}"}}}
+            for one in asked["objects"]
+        ]
+        return {"transfer": "basic", "objects": objects}
 
     def described(self, name: str) -> dict[str, Any]:
         names = [{"rfilename": path} for path in self.repositories[name]]
@@ -54,6 +65,12 @@ class Hub:
             {"type": "file", "path": path, "size": len(data), "oid": hashlib.sha1(data).hexdigest()}
             for path, data in self.repositories[name].items()
         ]
+
+
+def preupload(path: str) -> dict[str, Any]:
+    """As the Hub does: weights travel by Git LFS, texts inside the commit."""
+    mode = "lfs" if path.endswith(".safetensors") else "regular"
+    return {"path": path, "uploadMode": mode, "shouldIgnore": False}
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -71,15 +88,22 @@ class _Handler(BaseHTTPRequestHandler):
             return self._json(self.hub.created(json.loads(body)))
         if parts == ["api", "validate-yaml"]:
             return self._json({"errors": [], "warnings": []})
+        if parts[-2:] == ["objects", "batch"]:
+            return self._json(self.hub.offered(json.loads(body)))
         name, what = "/".join(parts[2:4]), parts[4]
         if name not in self.hub.repositories:
             return self._missing("RepoNotFound")
         if what == "preupload":
             files = json.loads(body)["files"]
-            modes = [{"path": one["path"], "uploadMode": "regular", "shouldIgnore": False} for one in files]
-            return self._json({"files": modes})
+            return self._json({"files": [preupload(one["path"]) for one in files]})
         assert what == "commit", parts
         return self._json(self.hub.committed(name, [json.loads(line) for line in body.splitlines() if line]))
+
+    def do_PUT(self) -> None:
+        data = self.rfile.read(int(self.headers["Content-Length"]))
+        assert hashlib.sha256(data).hexdigest() == self._parts()[-1]
+        self.hub.large[self._parts()[-1]] = data
+        self._send(b"", {})
 
     def do_GET(self) -> None:
         parts = self._parts()

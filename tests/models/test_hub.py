@@ -24,6 +24,8 @@ from kinhash.models.encoder import HashEncoder
 from kinhash.models.mlp import MLP
 from kinhash.models.network import HashNetwork
 
+# how the Hub's client speaks to its own HTTP library
+pytestmark = pytest.mark.filterwarnings("ignore:Use 'content=:DeprecationWarning")
 NAME = "ada/pets"
 ROWS = np.random.default_rng(0).normal(size=(5, 6)).astype(np.float32)
 
@@ -44,15 +46,17 @@ def encoder() -> HashEncoder:
     return HashEncoder(HashNetwork(MLP(6, (4,)), 16), training={"method": "sim", "samples": 7})
 
 
-def test_there_and_back(hub: Hub, encoder: HashEncoder) -> None:
+def test_there_and_back(hub: Hub, encoder: HashEncoder, capfd: pytest.CaptureFixture[str]) -> None:
     assert kh.push(encoder, NAME, private=True) == f"{hub.url}/{NAME}"
     assert hub.private == {NAME}
+    assert len(hub.large) == 1
     assert "Bearer secret" in hub.tokens
     files = hub.repositories[NAME]
     assert sorted(name.split("-")[0] for name in files) == ["README.md", "encoder.json", "weights"]
     loaded = kh.load_encoder(f"hub:{NAME}", device="cpu")
     assert loaded.encode(ROWS) == encoder.encode(ROWS)
     kh.load_encoder(f"hub:{NAME}@main", bits=16, device="cpu")
+    assert capfd.readouterr() == ("", ""), "the library never prints"
 
 
 def test_what_people_add_to_the_card_travels_and_old_weights_go(

@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 import re
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from kinhash.cards.encoder_card import CARD, README, WEIGHTS, read_card, read_weights
@@ -38,17 +41,19 @@ def push(
     name, revision = _parsed(repository)
     path = Path(encoder)
     read_weights(path, read_card(path))  # damage stays here
-    client = require("huggingface_hub", "hub").HfApi(endpoint=_endpoint(), token=token)
+    hub = require("huggingface_hub", "hub")
+    client = hub.HfApi(endpoint=_endpoint(), token=token)
     try:
-        client.create_repo(name, private=private, exist_ok=True)
-        client.upload_folder(
-            repo_id=name,
-            folder_path=path,
-            revision=revision,
-            commit_message=message,
-            allow_patterns=_FILES,
-            delete_patterns=[WEIGHTS],
-        )
+        with _quiet(hub):
+            client.create_repo(name, private=private, exist_ok=True)
+            client.upload_folder(
+                repo_id=name,
+                folder_path=path,
+                revision=revision,
+                commit_message=message,
+                allow_patterns=_FILES,
+                delete_patterns=[WEIGHTS],
+            )
     except Exception as error:  # the client has a dozen exceptions of its own
         raise ServerError(
             f"{path} could not be sent to {name} on the Hugging Face Hub: {_reason(error)}"
@@ -65,17 +70,18 @@ def pull(repository: str, folder: str | os.PathLike[str] | None = None, *, token
     if folder is not None and (Path(folder) / CARD).exists():
         raise StorageError(f"{folder} already holds an encoder: remove it, or name another folder")
     options: dict[str, Any] = {} if folder is None else {"local_dir": folder}
-    download = require("huggingface_hub", "hub").snapshot_download
+    hub = require("huggingface_hub", "hub")
     try:
-        found = download(
-            name,
-            revision=revision,
-            allow_patterns=_FILES,
-            endpoint=_endpoint(),
-            token=token,
-            etag_timeout=_PATIENCE,
-            **options,
-        )
+        with _quiet(hub):
+            found = hub.snapshot_download(
+                name,
+                revision=revision,
+                allow_patterns=_FILES,
+                endpoint=_endpoint(),
+                token=token,
+                etag_timeout=_PATIENCE,
+                **options,
+            )
     except Exception as error:
         raise NotFoundError(
             f"the encoder {name!r} could not be fetched from the Hugging Face Hub: {_reason(error)}"
@@ -96,5 +102,19 @@ def _endpoint() -> str | None:
     return os.environ.get("HF_ENDPOINT") or None
 
 
-def _reason(error: Exception) -> str:
-    return " ".join(str(error).split())[:300] or type(error).__name__
+def _reason(error: BaseException) -> str:
+    """What the client says, with what it was caused by."""
+    said = " ".join(str(error).split())[:300] or type(error).__name__
+    return said if error.__cause__ is None else f"{said} ({_reason(error.__cause__)})"
+
+
+@contextmanager
+def _quiet(hub: ModuleType) -> Iterator[None]:
+    """The library draws no bars."""
+    drawn = not hub.utils.are_progress_bars_disabled()
+    hub.utils.disable_progress_bars()
+    try:
+        yield
+    finally:
+        if drawn:
+            hub.utils.enable_progress_bars()
