@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import yaml
 
+import kinhash as kh
 from kinhash.cards.readme import BEGIN, END, encoder_readme
 
 CARD: dict[str, Any] = {
@@ -99,5 +101,14 @@ def test_it_is_written_at_save(tmp_path: Path) -> None:
     from kinhash.models.mlp import MLP
     from kinhash.models.network import HashNetwork
 
-    HashEncoder(HashNetwork(MLP(6, (4,)), 16)).save(tmp_path)
-    assert "embeddings to codes of 16 bits" in (tmp_path / "README.md").read_text()
+    encoder = HashEncoder(HashNetwork(MLP(6, (4,)), 16))
+    encoder.save(tmp_path)
+    text = (tmp_path / "README.md").read_text()
+    assert "embeddings to codes of 16 bits" in text
+    assert "Not measured" in text
+    report = kh.evaluate(encoder.encode(np.eye(6, dtype=np.float32)), [0, 0, 1, 1, 2, 2], k=3)
+    encoder.save(tmp_path, report=report)
+    text = (tmp_path / "README.md").read_text()
+    assert "6 queries" in text
+    again = kh.load_encoder(tmp_path, device="cpu")
+    assert again.training_card["evaluation"]["metrics"]["map_full"] == report["map_full"]

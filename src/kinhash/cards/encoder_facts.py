@@ -35,7 +35,7 @@ def encoder_facts(card: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def evaluation_of(card: Mapping[str, Any]) -> Report | None:
-    """The report that was written when the encoder was trained, if any; metrics without a value are left out."""
+    """The report that training or `save` wrote, if any; metrics without a value are left out."""
     found = (card.get("training") or {}).get("evaluation")
     if not found:
         return None

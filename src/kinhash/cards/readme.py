@@ -80,9 +80,8 @@ def _known(card: Mapping[str, Any]) -> str:
 def _measured(card: Mapping[str, Any]) -> str:
     report = evaluation_of(card)
     if report is None:
-        return "Not measured while it was trained: `kh.train(..., test=...)` does that."
-    rows = "\n".join(report.to_markdown().splitlines()) if report.metrics else ""
-    return f"Of the test part that was given to the training.\n\n{rows}"
+        return "Not measured: `kh.train(..., test=...)` or `encoder.save(..., report=kh.evaluate(...))` says how good it is."
+    return report.to_markdown().rstrip()
 
 
 def _use(facts: Mapping[str, Any]) -> str:

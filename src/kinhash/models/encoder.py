@@ -28,6 +28,7 @@ from kinhash.models.catalogue import Chain, build_backbone
 from kinhash.models.inference import Progress, device_of, run, stacked
 from kinhash.models.network import HashNetwork
 from kinhash.models.retrieval import Retrieval, Retrieves
+from kinhash.report import Report
 
 Floats = NDArray[np.float32]
 
@@ -232,10 +233,13 @@ class HashEncoder:
             retrieval=self.retrieval,
         )
 
-    def save(self, folder: str | os.PathLike[str]) -> None:
-        """Write `encoder.json` and the weights as safetensors; see `kinhash.models.storage`."""
+    def save(self, folder: str | os.PathLike[str], *, report: Report | None = None) -> None:
+        """Write `encoder.json`, the weights as safetensors, and README.md, its card, with what `report` measured."""
         from kinhash.models.storage import save_encoder
 
+        if report is not None:
+            found = report.to_dict()
+            self.training_card["evaluation"] = {key: found[key] for key in ("protocol", "metrics")}
         save_encoder(self, folder)
 
     def export_onnx(self, path: str | os.PathLike[str]) -> None:
