@@ -55,6 +55,8 @@ def test_a_run(run: Path) -> None:
     assert facts["finished"] is True
     assert facts["epochs"] == 1
     assert facts["encoder"]["bits"] == 16
+    assert "map_full" in facts["encoder"]["metrics"]
+    assert "metrics" not in facts, "said once"
     assert json.loads(done("info", run, "--json"))["kind"] == "run"
 
 

@@ -91,9 +91,11 @@ def _run(folder: Path) -> dict[str, Any]:
     facts = {key: config[key] for key in keys if key in config}
     metrics = _json(folder / "metrics.json") if (folder / "metrics.json").is_file() else {}
     facts["finished"] = bool(metrics)
-    facts |= {key: metrics[key] for key in ("losses", "seconds", "metrics") if key in metrics}
+    facts |= {key: metrics[key] for key in ("losses", "seconds") if key in metrics}
     if (folder / "encoder" / CARD).is_file():
         facts["encoder"] = _encoder(folder / "encoder")
+    if "metrics" in metrics and "metrics" not in facts.get("encoder", {}):
+        facts["metrics"] = metrics["metrics"]  # of a run whose encoder does not carry them
     return facts
 
 
