@@ -10,10 +10,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from outputs import Outputs
 from run import Run
-
-import numpy as np
 
 import kinhash as kh
 from kinhash.data.splits import Dataset
@@ -35,8 +34,8 @@ def trained(
 ) -> Outputs | None:
     """Train, or go on where a run was cut off, then encode; takes the outputs from `folder` where they lie there.
 
-    `arguments` are those of `kh.train`; test may show other classes than train, which then are not predicted. Of the processes of torchrun the
-    first one encodes; the others return None.
+    `arguments` are those of `kh.train`; test may show other classes than train, which then are not predicted. Of the
+    processes of torchrun the first one encodes; the others return None.
     """
     found = Outputs.load(folder)
     if found is not None:

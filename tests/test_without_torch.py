@@ -22,7 +22,9 @@ def test_public_names_say_what_to_install(name: str) -> None:
     assert "pip install 'kinhash[train]'" in done.stdout, done.stderr
 
 
-@pytest.mark.parametrize(("command", "extra"), [("demo", "demo"), ("encode E . --out C", "train"), ("sts .", "text")])
+@pytest.mark.parametrize(
+    ("command", "extra"), [("demo", "demo"), ("encode E . --out C", "train"), ("sts .", "text")]
+)
 def test_commands_say_what_to_install(command: str, extra: str) -> None:
     done = python(f"sys.argv = 'kinhash {command}'.split()\nfrom kinhash.cli import main; main()")
     assert done.returncode == 1

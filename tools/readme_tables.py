@@ -131,7 +131,9 @@ def cifar(results: Sequence[Result]) -> str:
     rows = []
     for group in [*same, *best]:
         seconds = group.mean("train", "seconds")
-        name = f"{title(group)}, {group.config['epochs']} epochs, {seconds:.0f} s"
+        runs = group.results[0].card.get("processes", 1)
+        beside = f" ({runs} side by side)" if runs > 1 else ""
+        name = f"{title(group)}, {group.config['epochs']} epochs, {seconds:.0f} s{beside}"
         rows.append([name, *ours(group)[:6], *published(paper.ABLATIONS[group.config["method"]])])
     columns = ["64 bits", "mAHP WUP float", "bin", "mAHP LCS float", "bin", "mAP@250 bin", "accuracy"]
     columns += ["paper, ResNet-110w: mAHP float / bin", "mAP", "accuracy"]

@@ -87,6 +87,12 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join(lines + [f"| {' | '.join(row)} |" for row in rows])
 
 
+def short(commit: str) -> str:
+    """Twelve digits of a commit, and whether files were changed."""
+    digits, dash, tail = str(commit).partition("-")
+    return digits[:12] + dash + tail
+
+
 def provenance(results: Sequence[Result]) -> str:
     """Where numbers come from: hardware, versions, dates, commits."""
 
@@ -102,5 +108,5 @@ def provenance(results: Sequence[Result]) -> str:
     }
     return (
         f"Measured on {every(lambda c: c['hardware'])}; {', '.join(sorted(found))}; {every(lambda c: c['date'])}; "
-        f"commit {every(lambda c: c['commit'])}."
+        f"commit {every(lambda c: short(c['commit']))}."
     )

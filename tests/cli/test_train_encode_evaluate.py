@@ -323,7 +323,7 @@ def test_what_cannot_be_done_is_said(vectors: Path, trained: Path, tmp_path: Pat
     ("name", "function", "elsewhere"),
     [
         # what the command line says in another way, or that makes no sense there
-        ("train", kh.train, {"split", "progress", "test", "overrides"}),
+        ("train", kh.train, {"split", "progress", "test", "overrides", "text"}),  # text: --captions
         ("encode", kh.HashEncoder.encode_all, {"self", "progress"}),
         ("evaluate", kh.evaluate, {"codes_or_vectors", "metric", "semantics", "predictions"}),
     ],

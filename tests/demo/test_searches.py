@@ -9,9 +9,9 @@ import pytest
 
 import kinhash as kh
 from kinhash.data.splits import Split
-from kinhash.pages.montage import colour_of
 from kinhash.demo.searches import ASKED, SHOWN, picture_of, search_examples, sentences
 from kinhash.errors import InputError
+from kinhash.pages.montage import colour_of
 
 CLASSES = (*ASKED, "rose")
 

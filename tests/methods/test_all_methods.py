@@ -110,7 +110,11 @@ def test_what_is_loaded_is_what_was_saved(name: str, tmp_path: Path) -> None:
     rows = wide(20, seed=2)
     np.testing.assert_array_equal(encoder.encode(rows, floats=True), loaded.encode(rows, floats=True))
     assert (loaded.retrieval, repr(loaded)) == (encoder.retrieval, repr(encoder))
-    assert {path.suffix for path in tmp_path.iterdir()} <= {".json", ".safetensors", ".md"}  # nothing to execute
+    assert {path.suffix for path in tmp_path.iterdir()} <= {
+        ".json",
+        ".safetensors",
+        ".md",
+    }  # nothing to execute
     if name in FLOATS:
         with pytest.raises(InputError, match="makes no codes"):
             kh.load_encoder(tmp_path, bits=16)

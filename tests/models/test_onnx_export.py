@@ -54,6 +54,7 @@ def test_pictures(tmp_path: Path) -> None:
         "kinhash.classes": ["a", "b", "c"],
         "kinhash.size": 8,
         "kinhash.zoom": 1.0,
+        "kinhash.whole": False,
     }
     assert [path.name for path in tmp_path.iterdir()] == ["x.onnx"]
 

@@ -10,10 +10,10 @@ from PIL import Image
 
 from kinhash.codes import Codes
 from kinhash.data.splits import Split
-from kinhash.pages.montage import Tile, montage
 from kinhash.errors import InputError
 from kinhash.index.index import Index
 from kinhash.meaning.semantics import Semantics
+from kinhash.pages.montage import Tile, montage
 
 ASKED = ("leopard", "bicycle", "oak_tree")  # fixed beforehand: what comes is not chosen, misses included
 SHOWN = 7

@@ -64,7 +64,9 @@ def duplicate_pictures(
     searched = None if progress is None else (lambda i, n: progress("searches", i, n))
     found = picture_pairs(squares, radius, likeness, progress=searched)
     names = [split.ids[i] for i in positions]
-    files = [Path(name_of(split.images[i])) for i in positions]  # names write bytes that are no text in another way
+    files = [
+        Path(name_of(split.images[i])) for i in positions
+    ]  # names write bytes that are no text in another way
     groups = [
         best_first([facts_of(files[row], names[row]) for row in rows])
         for rows in components(found.left, found.right)

@@ -62,8 +62,8 @@ class Exportable(nn.Module):
 def export_onnx(encoder: HashEncoder, path: str | os.PathLike[str]) -> Path:
     """Write `encoder` to `path`, with a batch of any size. The file's metadata hold bits, picture size and class names.
 
-    A picture is resized by the caller: its shorter side to `size * zoom`, then the middle square of `size`; or, where `whole`
-    says so, both sides to `size`.
+    A picture is resized by the caller: its shorter side to `size * zoom`, then the middle square of `size`; or, where
+    `whole` says so, both sides to `size`.
     """
     path = Path(path)
     if path.suffix != ".onnx":
