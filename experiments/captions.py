@@ -2,7 +2,7 @@
 
     python experiments/captions.py --table hashing --root DIR       # DIR holds captions.csv and the tars
     python experiments/captions.py --table text --root DIR --seeds 0 1 2
-    python experiments/captions.py --table text --root DIR --validation --set match_weight=1   # nothing is written
+    python experiments/captions.py --table text --root DIR --validation --set match_weight=1   # adds to validation.json
     python experiments/captions.py --table hashing --root DIR --backbone resnet50d --epochs 120  # from pictures, one GPU
 
 Features of the frozen network and sentence vectors are computed once, minutes on two cores, into runs/flickr8k. The 6,000
@@ -30,6 +30,7 @@ import kinhash as kh
 from kinhash.models.asking import vector_floats
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tools"))
+from caption_trials import remember
 from measure import RESULTS, ROOT, write_result
 
 METHODS = ("sim-kl", "reg", "sim-kl-reg")
@@ -44,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--table", choices=["hashing", "text"], required=True)
     parser.add_argument("--root", type=Path, required=True)
-    parser.add_argument("--validation", action="store_true", help="hold back training photos, write nothing")
+    parser.add_argument("--validation", action="store_true", help="judge on training photos held back")
     parser.add_argument("--epochs", type=int, default=20)
     parser.add_argument("--seeds", type=int, nargs="+", default=[0])
     parser.add_argument("--set", dest="options", nargs="+", default=[], metavar="NAME=VALUE")
@@ -101,7 +102,10 @@ def text_table(options: argparse.Namespace, train: Captioned, test: Captioned) -
             "codes / floats of the two-tower": round(reached / tower["text to image R@10"], 4),
         }
         print(metrics)
-    if not options.validation:
+    if options.validation:
+        settings = {"epochs": options.epochs, **parsed_options(options.options)}
+        print(remember(options.results, rows, settings, options.seeds))
+    else:
         parts = {"rows": rows, "metrics": metrics}
         _write(options, "text", OURS, WIDTH, seeds=options.seeds, **parts)
 
@@ -112,7 +116,6 @@ def _sides(
     if system == "cca":
         return cca(train, test, RIDGE)
     own = {"method": OURS, "bits": WIDTH} if system == "ours" else {"method": TWO_TOWER}
-    changed = parsed_options(options.options) if system == "ours" else {}
     encoder = kh.train(
         train.split(),
         text=Held(train),
@@ -121,7 +124,7 @@ def _sides(
         progress=False,
         device=options.device,
         **own,
-        **changed,
+        **parsed_options(options.options),
     )
     return _both_views(encoder, test), vector_floats(encoder, test.sentences.vectors)
 

@@ -97,6 +97,19 @@ def test_mlp_and_identity() -> None:
         torch.testing.assert_close(mlp(x), y)
 
 
+def test_an_mlp_leaves_out_inputs_in_training_alone() -> None:
+    x = torch.randn(512, 40)
+    mlp = build_backbone("mlp", inputs=40, hidden=[7], input_dropout=0.5)
+    dropout = mlp.layers[1]  # type: ignore[index]
+    seen: list[torch.Tensor] = []
+    dropout.register_forward_hook(lambda layer, taken, given: seen.append(given))
+    mlp(x)
+    assert 0.45 < float((seen[0] == 0).float().mean()) < 0.55
+    mlp.eval()(x)
+    assert not bool((seen[1] == 0).any())
+    assert from_card(mlp.card()).options["input_dropout"] == 0.5
+
+
 def test_a_chain_is_one_backbone_after_the_other() -> None:
     first, second = build_backbone("wrn10-1").eval(), build_backbone("mlp", inputs=64, hidden=[9]).eval()
     chain = Chain(first, second).eval()

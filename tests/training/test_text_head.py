@@ -86,6 +86,15 @@ def test_it_survives_the_disk_and_a_backbone_in_front(encoder: kh.HashEncoder, t
     assert behind.encode_text(texts) == encoder.encode_text(texts)
 
 
+def test_both_towers_have_the_same_layers(tmp_path: Path) -> None:
+    made = run(epochs=1, hidden=24, dropout=0.25, input_dropout=0.125)
+    made.save(tmp_path)
+    network = kh.load_encoder(tmp_path, device="cpu").network
+    assert network.text is not None
+    for options in (network.backbone.options, network.text.mlp.options):
+        assert (options["hidden"], options["dropout"], options["input_dropout"]) == ([24], 0.25, 0.125)
+
+
 def test_resuming_gives_the_same_head(tmp_path: Path) -> None:
     whole = run(epochs=4)
     run(epochs=4, out=tmp_path / "run", stop_after=2)

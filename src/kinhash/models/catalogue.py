@@ -44,8 +44,8 @@ class Chain(Backbone):
 def build_backbone(name: str, **options: Any) -> Backbone:
     """The backbone `name`; `.width` says how many numbers it gives, `.preprocessing` what pictures it takes.
 
-    Options: `mlp` takes `inputs`, `hidden`, `dropout`; `none` takes `inputs`; the pretrained ones take `pretrained`;
-    `timm:NAME` also `size`.
+    Options: `mlp` takes `inputs`, `hidden`, `dropout`, `input_dropout`; `none` takes `inputs`; the pretrained ones take
+    `pretrained`; `timm:NAME` also `size`.
     """
     if match := re.fullmatch(r"resnet(\d+)w", name):
         return _made(CifarResNet, name, options, depth=int(match[1]))

@@ -11,17 +11,33 @@ from kinhash.models.backbone import Backbone
 
 
 class MLP(Backbone):
-    """Hidden layers `BN(x W) -> relu -> dropout` after a batch norm of the inputs, whose scale is unknown."""
+    """Hidden layers `BN(x W) -> relu -> dropout` after a batch norm of the inputs, whose scale is unknown.
 
-    def __init__(self, inputs: int, hidden: Sequence[int] = (1024,), dropout: float = 0.0) -> None:
+    `input_dropout` is the share of the inputs that are left out in training.
+    """
+
+    def __init__(
+        self,
+        inputs: int,
+        hidden: Sequence[int] = (1024,),
+        dropout: float = 0.0,
+        input_dropout: float = 0.0,
+    ) -> None:
         hidden = [int(width) for width in hidden]
-        if inputs < 1 or not hidden or min(hidden) < 1 or not 0 <= dropout < 1:
+        shares = (dropout, input_dropout)
+        if inputs < 1 or not hidden or min(hidden) < 1 or not all(0 <= share < 1 for share in shares):
             raise InputError(
-                f"an MLP needs inputs, hidden widths >= 1 and a dropout in [0, 1): {inputs}, {hidden}"
+                f"an MLP needs inputs, hidden widths >= 1 and dropouts in [0, 1): {inputs}, {hidden}, {shares}"
             )
-        options = {"inputs": inputs, "hidden": hidden, "dropout": dropout}
+        options = {
+            "inputs": inputs,
+            "hidden": hidden,
+            "dropout": dropout,
+            "input_dropout": input_dropout,
+        }
         super().__init__("mlp", hidden[-1], None, options)
         layers: list[nn.Module] = [nn.BatchNorm1d(inputs)]
+        layers += [nn.Dropout(input_dropout)] if input_dropout else []
         for before, after in zip([inputs, *hidden], hidden, strict=False):
             layers += [nn.Linear(before, after, bias=False), nn.BatchNorm1d(after), nn.ReLU(inplace=True)]
             layers += [nn.Dropout(dropout)] if dropout else []

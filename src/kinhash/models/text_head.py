@@ -25,9 +25,10 @@ class TextHead(nn.Module):
         dropout: float = 0.0,
         activation: Activation = "tanh",
         encoder: str = "",
+        input_dropout: float = 0.0,
     ) -> None:
         super().__init__()
-        self.mlp = MLP(inputs, hidden, dropout)
+        self.mlp = MLP(inputs, hidden, dropout, input_dropout)
         self.hash = build_layer(self.mlp.width, bits, activation)
         self.inputs, self.bits, self.activation, self.encoder = int(inputs), int(bits), activation, encoder
 
@@ -43,6 +44,7 @@ class TextHead(nn.Module):
             "dropout": self.mlp.options["dropout"],
             "activation": self.activation,
             "encoder": self.encoder,
+            "input_dropout": self.mlp.options["input_dropout"],
         }
 
 

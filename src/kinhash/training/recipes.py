@@ -52,6 +52,7 @@ class Recipe(LossOptions):
     )
     hidden: int = 1024  # width of the hidden layer between embeddings and codes
     dropout: float = 0.0  # behind that layer
+    input_dropout: float = 0.0  # before it, of embeddings, frozen features and sentence vectors
     # data
     whole: bool = False  # large pictures are squeezed into the network's square instead of cut to it
     crop: int = 4

@@ -104,6 +104,7 @@ def chosen_backbone(name: str | Backbone, split: Split, recipe: Recipe) -> Backb
         )
     if name == "mlp":
         options |= {"hidden": [recipe.hidden], "dropout": recipe.dropout}
+        options["input_dropout"] = recipe.input_dropout
     backbone = build_backbone(name, **options)
     if recipe.whole and backbone.preprocessing is not None:
         backbone.preprocessing = dataclasses.replace(backbone.preprocessing, whole=True)
@@ -115,9 +116,15 @@ def network_for(backbone: Backbone, task: Task, problem: Problem, recipe: Recipe
     method, sentences = task.method, task.sentences
     text = None
     if sentences is not None:
-        hidden, drop = [recipe.hidden], recipe.dropout
-        inputs = sentences.vectors.shape[1]
-        text = TextHead(inputs, problem.width, hidden, drop, recipe.activation, sentences.encoder).card()
+        text = TextHead(
+            sentences.vectors.shape[1],
+            problem.width,
+            [recipe.hidden],
+            recipe.dropout,
+            recipe.activation,
+            sentences.encoder,
+            recipe.input_dropout,
+        ).card()
     return HashNetwork(
         backbone,
         problem.bits,
