@@ -42,7 +42,7 @@ def rivals(seeds: Sequence[int] = (0,)) -> list[Run]:
 
 def features(seeds: Sequence[int] = (0,)) -> list[Run]:
     """On the features of a pretrained network, which nothing changes."""
-    runs = [_run(name, "mlp", 6, hidden=512, seconds=4.0) for name in _names()]
+    runs = [_run(name, "mlp", 5, hidden=512, seconds=4.0) for name in _names()]
     return with_seeds([replace(run, flip_average=False) for run in runs], seeds)
 
 
