@@ -39,6 +39,9 @@ def test_codes_side_by_side(pictures: np.ndarray, tmp_path: Path) -> None:
     again = kh.ConcatEncoder.load(tmp_path / "both", device="cpu")
     assert again.encode(pictures) == both.encode(pictures)
     assert again.weights == [2, 1]
+    with pytest.raises(NotFoundError, match=r"joined: read them with kh\.ConcatEncoder\.load"):
+        kh.load_encoder(tmp_path / "both")
+    assert kh.load_encoder(tmp_path / "both" / "1", device="cpu").encode(pictures) == b.encode(pictures)
 
 
 def test_what_one_cannot_read_is_left_out(pictures: np.ndarray, tmp_path: Path) -> None:

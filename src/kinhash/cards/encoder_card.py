@@ -11,12 +11,17 @@ from typing import Any
 from kinhash.errors import FormatError, NotFoundError
 
 CARD, README = "encoder.json", "README.md"
+JOINED = "concat.json"  # of a `ConcatEncoder`, in a folder of such folders
 FORMAT, VERSION = "kinhash-encoder", 1
 WEIGHTS = "weights-*.safetensors"
 
 
 def read_card(path: Path) -> dict[str, Any]:
     """The card in the folder `path`, its kind and version checked."""
+    if (path / JOINED).is_file():
+        raise NotFoundError(
+            f"{path} holds several encoders, joined: read them with kh.ConcatEncoder.load, or name a folder of one in it"
+        )
     if not (path / CARD).is_file():
         raise NotFoundError(f"{path} holds no encoder: {CARD} is missing")
     try:

@@ -9,14 +9,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from kinhash.cards.encoder_card import CARD, read_card, read_weights
+from kinhash.cards.encoder_card import CARD, JOINED, read_card, read_weights
 from kinhash.cards.encoder_facts import encoder_facts, evaluation_of
 from kinhash.errors import FormatError, NotFoundError
 from kinhash.index.head import NAME as HEAD
 from kinhash.index.index import Index
 from kinhash.items import FLOATS, CodedItems
 
-_JOINED, _PHOTOS = "concat.json", ".kinhash"  # of modules below this one
+_PHOTOS = ".kinhash"  # of a module below this one
 
 
 @dataclass(frozen=True)
@@ -62,13 +62,13 @@ def _encoder(folder: Path) -> dict[str, Any]:
 
 
 def _joined(folder: Path) -> dict[str, Any]:
-    card = _json(folder / _JOINED)
+    card = _json(folder / JOINED)
     try:
         encoders = {str(i): _encoder(folder / str(i)) for i in range(int(card["encoders"]))}
         weights = [int(weight) for weight in card["weights"]]
         bits = sum(w * facts["bits"] for w, facts in zip(weights, encoders.values(), strict=True))
     except (KeyError, TypeError, ValueError) as error:
-        raise FormatError(f"{folder / _JOINED} is damaged: {error!r}") from error
+        raise FormatError(f"{folder / JOINED} is damaged: {error!r}") from error
     return {"bits": bits, "weights": weights, "encoders": encoders}
 
 
@@ -136,7 +136,7 @@ def _shown(value: Any) -> str:
 # the file that tells, in this order: the folder of photos may hold anything else
 _SIGNS = {
     CARD: "encoder",
-    _JOINED: "joined",
+    JOINED: "joined",
     HEAD: "index",
     "codes.json": "codes",
     "config.json": "run",

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from kinhash.cards.encoder_card import JOINED as CARD
 from kinhash.codes import Codes
 from kinhash.concatenation import checked_weights, concat
 from kinhash.data.anything import as_split
@@ -20,7 +21,6 @@ from kinhash.files import replace_file
 from kinhash.models.encoder import HashEncoder
 from kinhash.models.storage import load_encoder
 
-CARD = "concat.json"
 FORMAT, VERSION = "kinhash-concat", 1
 
 
