@@ -11,6 +11,7 @@ import torch
 from PIL import Image
 
 import kinhash as kh
+from kinhash.models.coders import Affine
 from kinhash.models.encoder import HashEncoder
 from kinhash.models.network import HashNetwork
 
@@ -21,6 +22,16 @@ LONG_AGO = 1_600_000_000
 def encoder() -> HashEncoder:
     torch.manual_seed(0)
     return HashEncoder(HashNetwork("resnet8w", 32))
+
+
+@cache
+def coded_encoder() -> HashEncoder:
+    """One whose bits are not the signs of the hash layer, but of what a coder makes of it."""
+    torch.manual_seed(0)
+    coder = Affine(8, 32)
+    network = HashNetwork("resnet8w", 32, width=8, coder=coder.card(), unit=True)
+    network.coder = Affine.of(torch.randn(8, 32), torch.randn(8))
+    return HashEncoder(network)
 
 
 def photo(path: Path, seed: int, size: tuple[int, int] = (40, 30)) -> Path:

@@ -10,12 +10,14 @@ import sys
 from pathlib import Path
 
 import pytest
-from album.albums import digits, encoder, items, photo
+from album.albums import coded_encoder, digits, encoder, items, photo
 
 import kinhash as kh
 from kinhash.album.outcome import Outcome
 from kinhash.album.place import index_at, place_of, sole_use
 from kinhash.errors import InputError, NotFoundError, StorageError
+from kinhash.models import HashEncoder, HashNetwork
+from kinhash.models.retrieval import Retrieval
 
 
 @pytest.fixture(scope="session")
@@ -60,6 +62,23 @@ def test_first_all_then_only_what_changed(album: Path, saved: Path) -> None:
         assert after[name] == before[name]
     assert str(again).endswith("album: 6 photos, 1 added, 1 changed, 1 moved, 1 removed")
     assert str(kh.photos(album)).endswith("6 photos, nothing has changed")
+
+
+def test_codes_are_those_of_the_encoder_whatever_follows_its_hash_layer(album: Path, tmp_path: Path) -> None:
+    coded_encoder().save(tmp_path / "coded")
+    found = items(kh.photos(album, encoder=tmp_path / "coded").index)
+    direct = coded_encoder().encode([album / path for path, _ in found.values()])
+    assert [code for _, code in found.values()] == digits(direct)
+
+
+def test_an_encoder_that_makes_no_codes_is_refused_before_anything_is_kept(
+    album: Path, tmp_path: Path
+) -> None:
+    floats = HashEncoder(HashNetwork("resnet8w", 0, width=8), retrieval=Retrieval("floats", "l2", "devise"))
+    floats.save(tmp_path / "floats")
+    with pytest.raises(InputError, match="devise retrieves with floats and makes no codes"):
+        kh.photos(album, encoder=tmp_path / "floats")
+    assert not place_of(album).encoder.exists()
 
 
 def test_a_photo_at_the_first_place_of_another_gets_an_id_of_its_own(album: Path, saved: Path) -> None:

@@ -67,6 +67,7 @@ def _chosen(encoder: str | os.PathLike[str] | None, bits: int | None, device: st
             f"the encoder {encoder} takes embeddings and not pictures: put the network that makes the embeddings in "
             "front with encoder.after(BACKBONE), and save that"
         )
+    loaded.retrieval.check_codes()
     return loaded
 
 

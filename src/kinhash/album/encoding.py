@@ -64,5 +64,5 @@ def _codes(encoder: HashEncoder, preprocessing: Preprocessing, pixels: Sequence[
     parts = []
     for start in range(0, len(pixels), _AT_ONCE):
         part = torch.from_numpy(np.stack(pixels[start : start + _AT_ONCE]))
-        parts.append(encoder.network(normalise(preprocessing, part.to(encoder.device))).z)
+        parts.append(encoder.network.floats(normalise(preprocessing, part.to(encoder.device))))
     return Codes.from_logits(torch.cat(parts).cpu().numpy())
