@@ -4,8 +4,8 @@ Every photo of a half is an original, and some have a copy of each of ten kinds.
 true; any other pair of originals, or of an original and a copy, is false. Radius and least likeness of each method are
 chosen on the validation half: the best mean recall among those with at most one false pair. The test half is looked at once.
 
-python experiments/dedup.py --data ../shared/data/flickr8k --cache runs/dedup   # 20 minutes on two cores
-python experiments/dedup.py --data ../shared/data/flickr8k --check              # hashes alone, on fewer photos
+python experiments/dedup.py --data DIR --cache runs/dedup   # 20 minutes on two cores
+python experiments/dedup.py --data DIR --check              # hashes alone, on fewer photos
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
     python experiments/sts.py [FOLDER] [--encoder NAME ...]
 
-FOLDER holds dev.tsv and test.tsv; by default it is `stsb` in $KINHASH_DATA or in ../shared/data. The result goes to
+FOLDER holds dev.tsv and test.tsv; by default it is `stsb` in $KINHASH_DATA. The result goes to
 results/text/sts.json.
 """
 
@@ -36,7 +36,7 @@ def main() -> None:
         (Path(place) / "stsb" for place in PLACES if place and (Path(place) / "stsb").is_dir()), None
     )
     if folder is None:
-        parser.error("there is no stsb in $KINHASH_DATA or ../shared/data; name the folder")
+        parser.error("there is no stsb in $KINHASH_DATA; name the folder")
     rows = []
     for split in SPLITS:
         for score in kh.sts(folder, options.encoder, split=split):

@@ -15,6 +15,7 @@ from typing import Any
 import dedup_tables
 import readme_tables
 import results_captions
+import results_rivals
 import results_training
 import search_tables
 import serve_tables
@@ -40,6 +41,8 @@ How to measure again: `docs/reproduce.md`. What was tried, failures included: `L
 # topics that have pages of their own kind; all others are shown as their rows
 _TRAINED = {
     "cifar100": results_training.cifar,
+    "cifar100-validation": results_rivals.held_out,
+    **dict.fromkeys(results_rivals.ABOUT, results_rivals.rivals),
     "imagenet": results_training.imagenet,
     "tiny-imagenet": results_training.imagenet,
     "flickr8k": results_captions.flickr,

@@ -86,11 +86,11 @@ def commit() -> str:
 
 
 def command_line(arguments: Sequence[str]) -> str:
-    """The command as it can be given anywhere: without the folder that the results go to on this machine."""
+    """The command as it can be given anywhere: folders of this machine are DIR, that of the results is left out."""
     kept, skip = [Path(arguments[0]).resolve().relative_to(ROOT).as_posix()], False
     for argument in arguments[1:]:
         if not skip and not argument.startswith("--results"):
-            kept.append(argument)
+            kept.append("DIR" if argument.startswith(("/", "..")) else argument)
         skip = argument == "--results"
     return " ".join(kept)
 
