@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from data.pairs import picture, write_folder, write_tar
@@ -39,6 +42,7 @@ SINGLE = {
     "plain.png": picture(9),
     "plain.json": b"[1]",
 }
+PAIR = {"png": picture(1), "txt": b"a dog"}
 
 
 @pytest.mark.parametrize("kind", ["tar", "tars", "folder"])
@@ -117,3 +121,48 @@ def test_a_folder_with_a_list_of_captions(tmp_path: Path) -> None:
     )
     data = kh.dataset(tmp_path)
     assert (data.train.ids, data.train.captions) == (["one"], [["a dog", "dogs"]])
+
+
+def test_links_multiply_nothing_and_what_cannot_be_looked_into_is_listed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = write_folder(
+        tmp_path / "photos",
+        {f"{at}.{kind}": content for at in ("a/1", "locked/2") for kind, content in PAIR.items()},
+    )
+    write_folder(folder, {"secret.png": picture(3), "secret.txt": b"c", "phone.heic": b"x"})
+    (folder / "a" / "loop").symlink_to(folder)
+    (folder / "b").symlink_to("a")
+    real_scandir, real_read = os.scandir, Path.read_bytes
+
+    def scandir(path: Any) -> Any:  # root may look everywhere, so the tests must say no themselves
+        if Path(path).name == "locked":
+            raise PermissionError(13, "Permission denied")
+        return real_scandir(path)
+
+    def read_bytes(path: Path) -> bytes:
+        if path.name == "secret.txt":
+            raise PermissionError(13, "Permission denied")
+        return real_read(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    monkeypatch.setattr(Path, "read_bytes", read_bytes)
+    with pytest.warns(UnpairedWarning, match="no permission to read this folder, locked/"):
+        data = kh.dataset(folder)
+    assert (data.train.ids, data.train.captions) == (["a/1"], [["a dog"]])
+    assert {broken.id: broken.reason.split(":")[0].split(";")[0] for broken in data.train.broken} == {
+        "locked/": "you have no permission to read this folder",
+        "secret": "it has no caption",
+        "secret.txt": "you have no permission to read this file",
+        "phone.heic": "pictures in the format .heic are not read",
+    }
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="this file system takes no such names")
+def test_names_of_any_bytes_become_ids(tmp_path: Path) -> None:
+    for kind, content in PAIR.items():
+        (tmp_path / f"caf\udce9.{kind}").write_bytes(content)
+    data = kh.dataset("captioned", tmp_path)
+    assert data.train.ids == [r"caf\udce9"]
+    assert data.train.images is not None
+    assert pixels(data.train.images[0]).shape[2] == 3

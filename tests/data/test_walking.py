@@ -34,6 +34,14 @@ def test_pictures_of_a_folder_come_before_those_of_folders_in_it(tmp_path: Path)
     assert (found.size, found.modified) == (1, (tmp_path / "b.jpg").stat().st_mtime_ns)
 
 
+def test_other_suffixes_and_no_more_folders_than_needed(tmp_path: Path) -> None:
+    touched(tmp_path, "a.jpg", "b.txt", "below/c.txt", "deep/er/d.txt")
+    found = walk(tmp_path, {".txt"})
+    assert [file.path for file in found.files] == ["b.txt", "below/c.txt", "deep/er/d.txt"]
+    assert [file.path for file in walk(tmp_path, {".txt"}, 1).files] == ["b.txt"]
+    assert [file.path for file in walk(tmp_path, {".txt"}, 2).files] == ["b.txt", "below/c.txt"]
+
+
 def test_links_in_a_loop_end_and_every_folder_counts_once(tmp_path: Path) -> None:
     touched(tmp_path, "z/real.jpg", "z/deep/er.jpg")
     (tmp_path / "z" / "loop").symlink_to(tmp_path)

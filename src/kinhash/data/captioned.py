@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import tarfile
@@ -14,7 +15,7 @@ from kinhash.data.archives import Place
 from kinhash.data.images import Broken, FilePart, Source
 from kinhash.data.pairing import NO_CAPTION, NO_PICTURE, as_captions, told, warn_of
 from kinhash.data.splits import TEST_NAMES, Dataset, Split
-from kinhash.data.walking import is_picture
+from kinhash.data.walking import SUFFIXES, is_picture, text_of, walk, why_unreadable
 from kinhash.errors import FormatError, InputError, NotFoundError
 
 TEXTS = (".txt", ".caption", ".json")
@@ -83,15 +84,20 @@ def assembled(name: str, parts: Sequence[Samples], where: Path, extra: Sequence[
 
 
 def grouped(source: Path, most: int | None = None) -> Samples:
-    """Everything of a tar or folder by the name without its suffixes; `most` files are looked at."""
-    files = _tar_files(source) if source.is_file() else _folder_files(source)
+    """Everything of a tar or folder by the name without its suffixes; `most` files are looked at.
+
+    What could not be looked into goes by its full name.
+    """
+    files = _tar_files(source) if source.is_file() else _folder_files(source, most)
     samples: Samples = {}
     for number, (name, place, content) in enumerate(files):
         if number == most:
             break
-        path = PurePosixPath(name)
+        path = PurePosixPath(text_of(name))
         key = (path.parent / path.name.split(".")[0]).as_posix()
-        if content is None:
+        if isinstance(content, str):
+            samples[text_of(name)] = Sample(reason=content)
+        elif content is None:
             samples.setdefault(key, Sample()).picture = place
         else:
             _add_captions(samples.setdefault(key, Sample()), path.suffix.lower(), content)
@@ -116,7 +122,8 @@ def _sources(path: Path) -> Iterator[tuple[Path, str]]:
         yield path, ""
 
 
-File = tuple[str, Place, bytes | None]  # name, where it lies, and what it holds where that is text
+# name, where it lies, and what it holds where that is text, or in words why it cannot be used
+File = tuple[str, Place, bytes | str | None]
 
 
 def _tar_files(path: Path) -> Iterator[File]:
@@ -133,15 +140,20 @@ def _tar_files(path: Path) -> Iterator[File]:
         raise FormatError(f"{path} is no uncompressed tar file: {error}") from error
 
 
-def _folder_files(path: Path) -> Iterator[File]:
-    for root, folders, names in os.walk(path, followlinks=True):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        for name in sorted(names):
-            file = Path(root, name)
-            if is_picture(name):
-                yield file.relative_to(path).as_posix(), file, None
-            elif file.suffix.lower() in TEXTS and not name.startswith("."):
-                yield file.relative_to(path).as_posix(), file, file.read_bytes()
+def _folder_files(path: Path, most: int | None) -> Iterator[File]:
+    found = walk(path, SUFFIXES.union(TEXTS), math.inf if most is None else most)
+    for file in found.files:
+        place = path / file.path
+        yield file.path, place, None if is_picture(place.name) else _text(place)
+    for passed in found.passed_over:
+        yield f"{passed.path}/" if passed.folder else passed.path, path / passed.path, passed.reason
+
+
+def _text(path: Path) -> bytes | str:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        return why_unreadable(error, "file")
 
 
 def _add_captions(sample: Sample, suffix: str, content: bytes) -> None:

@@ -1,11 +1,13 @@
-"""Walks a folder for pictures: every folder once, whatever links point to it; what cannot be looked into is listed."""
+"""Walks a folder for its files: every folder once, whatever links point to it; what cannot be looked into is listed."""
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import stat
 from collections import deque
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -28,7 +30,7 @@ _SURROGATE = re.compile(r"\\udc([89a-f][0-9a-f])")
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A picture file below a folder, with what the file system says of it."""
+    """A file below a folder, with what the file system says of it."""
 
     path: str  # below the folder, with the system's separators; bytes that are no text are surrogates
     size: int
@@ -52,16 +54,16 @@ class Walk:
     passed_over: list[PassedOver] = field(default_factory=list)
 
 
-def walk(root: Path) -> Walk:
-    """Every regular file with a picture's suffix below `root`; hidden files and folders are left alone.
+def walk(root: Path, suffixes: Collection[str] = SUFFIXES, enough: float = math.inf) -> Walk:
+    """Every regular file with one of the suffixes below `root`; hidden files and folders are left alone.
 
     Links are followed. Folders that are reached by several ways count once, by a way without links where there is
-    one, so links in a loop end.
+    one, so links in a loop end. No further folder is looked into once there are `enough` files.
     """
     found = Walk()
     seen: set[tuple[int, int]] = set()
     folders, links = deque([""]), deque[str]()
-    while folders or links:
+    while (folders or links) and len(found.files) < enough:
         below = folders.popleft() if folders else links.popleft()
         try:
             state = os.stat(root / below)
@@ -70,11 +72,11 @@ def walk(root: Path) -> Walk:
             seen.add((state.st_dev, state.st_ino))
             entries = sorted(os.scandir(root / below), key=lambda entry: entry.name)
         except OSError as error:
-            found.passed_over.append(PassedOver(below or ".", _why(error, "folder"), folder=True))
+            found.passed_over.append(PassedOver(below or ".", why_unreadable(error, "folder"), folder=True))
             continue
         for entry in entries:
             if not entry.name.startswith("."):
-                _sort_in(entry, os.path.join(below, entry.name), found, folders, links)
+                _sort_in(entry, os.path.join(below, entry.name), suffixes, found, folders, links)
     found.files.sort(key=lambda file: _order(file.path))
     found.passed_over.sort(key=lambda passed: passed.path)
     return found
@@ -100,7 +102,23 @@ def path_of(text: str) -> str:
     return _SURROGATE.sub(lambda match: chr(int("dc" + match[1], 16)), text)
 
 
-def _sort_in(entry: os.DirEntry[str], path: str, found: Walk, folders: deque[str], links: deque[str]) -> None:
+def why_unreadable(error: OSError, what: str) -> str:
+    """What a person is told who wonders where a file or folder is."""
+    if isinstance(error, PermissionError):
+        return f"you have no permission to read this {what}"
+    if isinstance(error, FileNotFoundError):
+        return "a link that points nowhere"
+    return f"this {what} cannot be read: {error.strerror or error}"
+
+
+def _sort_in(
+    entry: os.DirEntry[str],
+    path: str,
+    suffixes: Collection[str],
+    found: Walk,
+    folders: deque[str],
+    links: deque[str],
+) -> None:
     try:
         if entry.is_dir():
             (links if entry.is_symlink() else folders).append(path)
@@ -109,7 +127,7 @@ def _sort_in(entry: os.DirEntry[str], path: str, found: Walk, folders: deque[str
         if suffix in UNREAD:
             reason = f"pictures in the format {suffix} are not read; convert it to jpg or png"
             found.passed_over.append(PassedOver(path, reason))
-        if suffix not in SUFFIXES:
+        if suffix not in suffixes:
             return
         state = entry.stat()
         if stat.S_ISREG(state.st_mode):
@@ -117,18 +135,10 @@ def _sort_in(entry: os.DirEntry[str], path: str, found: Walk, folders: deque[str
         else:
             found.passed_over.append(PassedOver(path, "it is no file, but a device or a pipe"))
     except OSError as error:
-        found.passed_over.append(PassedOver(path, _why(error, "file")))
+        found.passed_over.append(PassedOver(path, why_unreadable(error, "file")))
 
 
 def _order(path: str) -> tuple[list[str], str]:
     """What lies in a folder comes before what lies in folders below it."""
     *folders, name = path.split(os.sep)
     return folders, name
-
-
-def _why(error: OSError, what: str) -> str:
-    if isinstance(error, PermissionError):
-        return f"you have no permission to read this {what}"
-    if isinstance(error, FileNotFoundError):
-        return "a link that points nowhere"
-    return f"this {what} cannot be read: {error.strerror or error}"
