@@ -178,7 +178,7 @@ def test_training_lowers_the_loss_and_beats_random_codes(
 
 
 def losses_of(folder: Path) -> list[dict[str, float]]:
-    from kinhash.training.runfolder import read_log
+    from kinhash.cards.run_files import read_log
 
     return [line["losses"] for line in read_log(folder / "log.jsonl")]
 

@@ -8,9 +8,9 @@ import pytest
 import torch
 from training import toy
 
+from kinhash.cards.run_files import read_log
 from kinhash.errors import FormatError, StorageError, TrainingError
 from kinhash.training import checkpoints
-from kinhash.training.runfolder import read_log
 
 RECIPES: list[dict[str, Any]] = [{}, {"recipe": "paper", "dropout": 0.3}, {"optimiser": "sgd", "lr": 0.05}]
 

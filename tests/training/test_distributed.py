@@ -14,8 +14,8 @@ from safetensors.torch import load_file
 from training import two_processes
 
 import kinhash as kh
+from kinhash.cards.run_files import read_log
 from kinhash.training.distributed import Place, joined, leads, wrapped
-from kinhash.training.runfolder import read_log
 
 TESTS = Path(__file__).parents[1]
 

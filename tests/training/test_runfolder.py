@@ -4,7 +4,8 @@ from pathlib import Path
 
 from training import toy
 
-from kinhash.training.runfolder import RunFolder, read_log
+from kinhash.cards.run_files import read_log
+from kinhash.training.runfolder import RunFolder
 
 
 def test_the_seconds_of_a_resumed_run_go_on(tmp_path: Path) -> None:

@@ -16,11 +16,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from kinhash.cards.names import HOME
 from kinhash.errors import FormatError, InputError, NotFoundError, StorageError
 from kinhash.files import replace_file
 from kinhash.index.head import NAME as HEAD
 
-HOME = ".kinhash"
 _CARD = "photos.json"
 _FORMAT, _VERSION = "kinhash-photos", 1
 

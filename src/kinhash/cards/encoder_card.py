@@ -8,10 +8,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from kinhash.cards.names import CARD, JOINED
 from kinhash.errors import FormatError, NotFoundError
 
-CARD, README = "encoder.json", "README.md"
-JOINED = "concat.json"  # of a `ConcatEncoder`, in a folder of such folders
 FORMAT, VERSION = "kinhash-encoder", 1
 WEIGHTS = "weights-*.safetensors"
 

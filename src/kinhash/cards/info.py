@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from kinhash.cards.encoder_card import CARD, JOINED, read_card, read_weights
+from kinhash.cards.encoder_card import read_card, read_weights
 from kinhash.cards.encoder_facts import encoder_facts, evaluation_of
+from kinhash.cards.names import CARD, CONFIG, ENCODER, HOME, JOINED
+from kinhash.cards.run_files import read_config, read_metrics, read_object
 from kinhash.errors import FormatError, NotFoundError
 from kinhash.index.head import NAME as HEAD
 from kinhash.index.index import Index
 from kinhash.items import FLOATS, CodedItems
-
-_PHOTOS = ".kinhash"  # of a module below this one
 
 
 @dataclass(frozen=True)
@@ -62,7 +61,7 @@ def _encoder(folder: Path) -> dict[str, Any]:
 
 
 def _joined(folder: Path) -> dict[str, Any]:
-    card = _json(folder / JOINED)
+    card = read_object(folder / JOINED)
     try:
         encoders = {str(i): _encoder(folder / str(i)) for i in range(int(card["encoders"]))}
         weights = [int(weight) for weight in card["weights"]]
@@ -86,32 +85,22 @@ def _codes(folder: Path) -> dict[str, Any]:
 
 
 def _run(folder: Path) -> dict[str, Any]:
-    config = _json(folder / "config.json")
+    config = read_config(folder)
     keys = ("method", "bits", "semantics", "samples", "recipe", "epochs", "batch", "lr", "seed")
     facts = {key: config[key] for key in keys if key in config}
-    metrics = _json(folder / "metrics.json") if (folder / "metrics.json").is_file() else {}
+    metrics = read_metrics(folder)
     facts["finished"] = bool(metrics)
     facts |= {key: metrics[key] for key in ("losses", "seconds") if key in metrics}
-    if (folder / "encoder" / CARD).is_file():
-        facts["encoder"] = _encoder(folder / "encoder")
+    if (folder / ENCODER / CARD).is_file():
+        facts["encoder"] = _encoder(folder / ENCODER)
     if "metrics" in metrics and "metrics" not in facts.get("encoder", {}):
         facts["metrics"] = metrics["metrics"]  # of a run whose encoder does not carry them
     return facts
 
 
 def _photos(folder: Path) -> dict[str, Any]:
-    home = folder / _PHOTOS
+    home = folder / HOME
     return {"index": _index(home / "index"), "encoder": _encoder(home / "encoder")}
-
-
-def _json(path: Path) -> dict[str, Any]:
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise FormatError(f"{path} cannot be read as json: {error}") from error
-    if not isinstance(found, dict):
-        raise FormatError(f"{path} holds no json object")
-    return found
 
 
 def _lines(facts: dict[str, Any], indent: str) -> list[str]:
@@ -139,8 +128,8 @@ _SIGNS = {
     JOINED: "joined",
     HEAD: "index",
     "codes.json": "codes",
-    "config.json": "run",
-    _PHOTOS: "photos",
+    CONFIG: "run",
+    HOME: "photos",
 }
 _KINDS = {
     "encoder": "an encoder",

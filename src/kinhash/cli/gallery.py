@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from kinhash.cards.names import CARD
 from kinhash.cli.data_option import part_of
 from kinhash.cli.index_talk import counted, example
 from kinhash.cli.semantics_option import SPEC_HELP, read_semantics, semantics_options
@@ -152,7 +153,7 @@ def _coded(place: Path, split: Split | None, device: str | None, quiet: bool) ->
     import kinhash as kh
     from kinhash.pages.gallery_sources import Coded, read_coded
 
-    if not (place / "encoder.json").is_file():
+    if not (place / CARD).is_file():
         return read_coded(place)
     if split is None:
         raise InputError(f"{place} is an encoder: say what it shall encode with --pictures or --data")

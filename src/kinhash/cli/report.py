@@ -106,9 +106,9 @@ def _labelled(split: Split, data: str) -> Split:
 
 def _classes(run: Path, split: Split | None) -> list[str]:
     """Those of the data set, or those that the run was trained with."""
-    from kinhash.pages.run_report import read_card
+    from kinhash.cards.run_files import read_config
 
-    return list(split.classes if split is not None else read_card(run / "config.json").get("classes", ()))
+    return list(split.classes if split is not None else read_config(run).get("classes", ()))
 
 
 def _plain(metrics: dict[str, float]) -> dict[str, float | None]:

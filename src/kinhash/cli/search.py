@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from kinhash.cards.names import CARD
 from kinhash.cli.index_talk import (
     as_ids,
     example,
@@ -111,7 +112,7 @@ def _encoded(
 
 def _encoder_of(index: Index, given: Path | None) -> Path:
     beside = Path(index.path).parent / "encoder"
-    if given is None and not (beside / "encoder.json").is_file():
+    if given is None and not (beside / CARD).is_file():
         raise click.UsageError(
             "pictures and sentences need --encoder FOLDER, the encoder that made the index: none lies beside it"
         )

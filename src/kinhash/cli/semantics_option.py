@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from kinhash.errors import FormatError, InputError
+from kinhash.cards.names import CARD
+from kinhash.errors import InputError
 
 if TYPE_CHECKING:
     from kinhash.meaning.semantics import Semantics
@@ -49,10 +49,10 @@ def read_semantics(spec: str, classes: Sequence[str], options: dict[str, Any]) -
 
     given = {name: value for name, value in options.items() if value is not None}
     path = Path(spec)
-    if (path / "encoder.json").is_file():
+    if (path / CARD).is_file():
         if given:
             raise InputError(f"the semantics of {path} are finished: --{min(given)} cannot change them")
-        return _of_encoder(path / "encoder.json")
+        return _of_encoder(path)
     if path.suffix == ".npy":
         return kh.semantics(load_array(path), classes, **given)
     return kh.semantics(spec, list(classes), **given)
@@ -76,12 +76,10 @@ def read_named_semantics(
 
 def _of_encoder(path: Path) -> Semantics:
     """The semantics card of an encoder, without loading its network."""
+    from kinhash.cards.encoder_card import read_card
     from kinhash.meaning.semantics import Semantics
 
-    try:
-        card = json.loads(path.read_text(encoding="utf-8"))["semantics"]
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise FormatError(f"{path} is damaged: {error!r}") from error
+    card = read_card(path).get("semantics")
     if card is None:
         raise InputError(f"{path} carries no semantics: it was trained on target vectors; name others")
     return Semantics.from_card(card)

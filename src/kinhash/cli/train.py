@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -185,9 +184,10 @@ def _parts(
 
 def _report(out: Path, as_json: bool) -> None:
     """What the run's own files say."""
+    from kinhash.cards.run_files import read_metrics
     from kinhash.report import format_value, title_of
 
-    outcome = json.loads((out / "metrics.json").read_text(encoding="utf-8"))
+    outcome = read_metrics(out)
     if as_json:
         print_json({"encoder": str(out / "encoder"), **outcome})
         return

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from kinhash.cards.encoder_card import JOINED as CARD
+from kinhash.cards.names import JOINED as CARD
 from kinhash.codes import Codes
 from kinhash.concatenation import checked_weights, concat
 from kinhash.data.anything import as_split

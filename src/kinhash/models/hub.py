@@ -11,7 +11,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from kinhash.cards.encoder_card import CARD, README, WEIGHTS, read_card, read_weights
+from kinhash.cards.encoder_card import WEIGHTS, read_card, read_weights
+from kinhash.cards.names import CARD, README
 from kinhash.errors import InputError, NotFoundError, ServerError, StorageError, require
 
 PREFIX = "hub:"

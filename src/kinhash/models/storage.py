@@ -10,7 +10,8 @@ from pathlib import Path
 import torch
 
 from kinhash import __version__
-from kinhash.cards.encoder_card import CARD, FORMAT, README, VERSION, WEIGHTS, read_card, read_weights
+from kinhash.cards.encoder_card import FORMAT, VERSION, WEIGHTS, read_card, read_weights
+from kinhash.cards.names import CARD, README
 from kinhash.cards.readme import encoder_readme, old_readme
 from kinhash.data.preprocessing import Preprocessing
 from kinhash.errors import FormatError, InputError, KinhashError, StorageError, require

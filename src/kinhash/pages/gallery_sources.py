@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from kinhash.album.place import HOME, index_at
+from kinhash.album.place import index_at
+from kinhash.cards.names import HOME
 from kinhash.codes import Codes
 from kinhash.data.labels import numbered
 from kinhash.data.splits import Split

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinhash.arrays import finite_rows
+from kinhash.cards.names import CARD
 from kinhash.codes import Codes
 from kinhash.data.embeddings import load_array
 from kinhash.data.splits import Split
@@ -57,7 +58,7 @@ def outputs_of_data(encoder_folder: Path, split: Split, *, device: str | None, p
     """Encode the split with the encoder of the run."""
     from kinhash.models.storage import load_encoder
 
-    if not (encoder_folder / "encoder.json").is_file():
+    if not (encoder_folder / CARD).is_file():
         raise NotFoundError(
             f"{encoder_folder} holds no encoder, so nothing can be encoded: let the training end, or give codes or outputs"
         )

@@ -10,8 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from kinhash.arrays import is_whole
+from kinhash.cards.encoder_card import read_card
+from kinhash.cards.names import CARD, ENCODER, LOG
+from kinhash.cards.run_files import read_config, read_log, read_metrics
 from kinhash.data.splits import Split
-from kinhash.errors import FormatError, InputError, NotFoundError
+from kinhash.errors import InputError
 from kinhash.meaning.semantics import Semantics
 from kinhash.pages.figures import Drawn, figure_of
 from kinhash.pages.markup import Html, tag
@@ -68,7 +71,7 @@ def report_run(
         raise InputError(
             f"most is at least 3 and queries at least 0, both whole numbers; got {most!r} and {queries!r}"
         )
-    config, metrics, log = _read(folder)
+    config, metrics, log = read_config(folder), read_metrics(folder), read_log(folder / LOG)
     made = RunReport(folder / "report.html" if out is None else Path(out))
     drawn: list[Drawn] = []
     sections: list[Html | None] = [_summary(config, metrics), _training(log, drawn, made.missing)]
@@ -92,33 +95,6 @@ def report_run(
     return made
 
 
-def _read(folder: Path) -> tuple[dict[str, Any], dict[str, Any], list[dict[str, Any]]]:
-    from kinhash.training.runfolder import read_log
-
-    if not (folder / "config.json").is_file():
-        raise NotFoundError(
-            f"{folder} holds no run: config.json, which `kinhash train --out` writes, is missing"
-        )
-    return (
-        read_card(folder / "config.json"),
-        read_card(folder / "metrics.json"),
-        read_log(folder / "log.jsonl"),
-    )
-
-
-def read_card(path: Path) -> dict[str, Any]:
-    """The object in a json file; nothing where there is no file."""
-    if not path.is_file():
-        return {}
-    try:
-        card = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError) as error:
-        raise FormatError(f"{path} is damaged: {error}") from error
-    if not isinstance(card, dict):
-        raise FormatError(f"{path} is damaged: an object was expected")
-    return card
-
-
 def _outputs(
     folder: Path,
     data: Split | None,
@@ -137,9 +113,7 @@ def _outputs(
             Path(outputs), data.classes if data is not None else config.get("classes", ())
         )
         return found if data is None else with_pictures(found, data)
-    return (
-        None if data is None else outputs_of_data(folder / "encoder", data, device=device, progress=progress)
-    )
+    return None if data is None else outputs_of_data(folder / ENCODER, data, device=device, progress=progress)
 
 
 def _semantics(
@@ -148,7 +122,8 @@ def _semantics(
     """By name, over the classes of the outputs; the encoder's own where nothing is given."""
     named = {"sim": given} if isinstance(given, Semantics) else dict(given or {})
     if not named:
-        card = read_card(folder / "encoder" / "encoder.json").get("semantics")
+        held = (folder / ENCODER / CARD).is_file()
+        card = read_card(folder / ENCODER).get("semantics") if held else None
         if card is not None:
             named = {"sim": Semantics.from_card(card)}
         else:
@@ -174,7 +149,7 @@ def _summary(config: Mapping[str, Any], metrics: Mapping[str, Any]) -> Html:
 
 def _training(log: Sequence[Mapping[str, Any]], drawn: list[Drawn], missing: list[str]) -> Html:
     if not log:
-        missing.append("Curves of the training: log.jsonl is missing or empty.")
+        missing.append(f"Curves of the training: {LOG} is missing or empty.")
         return section("Training", tag("p", "No epoch was logged."))
     last = log[-1]
     losses = ", ".join(f"{name} {value:.4g}" for name, value in last["losses"].items())

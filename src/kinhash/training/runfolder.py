@@ -9,7 +9,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from kinhash.errors import FormatError, StorageError, TrainingError
+from kinhash.cards.names import CONFIG, ENCODER, LOG, METRICS
+from kinhash.cards.run_files import read_log
+from kinhash.errors import StorageError, TrainingError
 from kinhash.files import replace_file
 from kinhash.models.encoder import HashEncoder
 from kinhash.plots import plot_training
@@ -24,7 +26,7 @@ class RunFolder:
         if resume and self.path is None:
             raise TrainingError("resume=True continues the run of a folder; name it with out=FOLDER")
         # the one that writes also looks: another may look when the first has begun
-        if self.writes and self.path is not None and not resume and (self.path / "config.json").exists():
+        if self.writes and self.path is not None and not resume and (self.path / CONFIG).exists():
             raise TrainingError(
                 f"{self.path} already holds a run; continue it with resume=True, or choose another folder"
             )
@@ -37,9 +39,9 @@ class RunFolder:
         """Write the configuration; of the log keep the first `epoch` epochs, and say how many seconds they took."""
         if not self.writes or self.path is None:
             return 0.0
-        kept = [line for line in read_log(self.path / "log.jsonl") if line["epoch"] <= epoch]
-        self._write("config.json", json.dumps(config, indent=1) + "\n")
-        self._write("log.jsonl", "".join(json.dumps(line) + "\n" for line in kept))
+        kept = [line for line in read_log(self.path / LOG) if line["epoch"] <= epoch]
+        self._write(CONFIG, json.dumps(config, indent=1) + "\n")
+        self._write(LOG, "".join(json.dumps(line) + "\n" for line in kept))
         return float(kept[-1]["seconds"]) if kept else 0.0
 
     def log(self, line: Mapping[str, Any]) -> None:
@@ -47,7 +49,7 @@ class RunFolder:
         if not self.writes or self.path is None:
             return
         try:
-            with open(self.path / "log.jsonl", "a", encoding="utf-8") as file:
+            with open(self.path / LOG, "a", encoding="utf-8") as file:
                 file.write(json.dumps(line) + "\n")
         except OSError as error:
             raise StorageError(f"cannot write to {self.path}: {error}") from error
@@ -55,15 +57,15 @@ class RunFolder:
     def keep(self, encoder: HashEncoder) -> None:
         """Write encoder/."""
         if self.writes and self.path is not None:
-            encoder.save(self.path / "encoder")
+            encoder.save(self.path / ENCODER)
 
     def finish(self, metrics: Mapping[str, Any]) -> None:
         """Write metrics.json, and the curves where matplotlib is installed."""
         if not self.writes or self.path is None:
             return
-        self._write("metrics.json", json.dumps(metrics, indent=1) + "\n")
+        self._write(METRICS, json.dumps(metrics, indent=1) + "\n")
         if find_spec("matplotlib"):
-            plot_training(read_log(self.path / "log.jsonl"), self.path / "curves.png")
+            plot_training(read_log(self.path / LOG), self.path / "curves.png")
 
     def _write(self, name: str, text: str) -> None:
         assert self.path is not None
@@ -72,18 +74,3 @@ class RunFolder:
             replace_file(self.path / name, text.encode())
         except OSError as error:
             raise StorageError(f"cannot write {self.path / name}: {error}") from error
-
-
-def read_log(path: Path) -> list[dict[str, Any]]:
-    """The lines of a log.jsonl; a last line that a crash cut short is left out."""
-    if not path.exists():
-        return []
-    lines = path.read_text(encoding="utf-8").splitlines()
-    found = []
-    for number, line in enumerate(lines):
-        try:
-            found.append(json.loads(line))
-        except ValueError as error:
-            if number < len(lines) - 1:
-                raise FormatError(f"{path}, line {number + 1}, is not json: {error}") from error
-    return found
