@@ -26,6 +26,8 @@ Table = Callable[[Sequence[int]], list[Run]]
 # a run and its data -> the data to train on, and the arguments of kh.train besides the semantics
 Prepare = Callable[[Run, argparse.Namespace, Dataset], tuple[Dataset, dict[str, Any]]]
 
+Complete = Callable[["Experiment", Run, argparse.Namespace], None]
+
 
 def as_it_is(run: Run, options: argparse.Namespace, data: Dataset) -> tuple[Dataset, dict[str, Any]]:
     """Nothing to prepare."""
@@ -48,6 +50,7 @@ class Experiment:
         options.data
     )  # the folder of its results
     train_database: bool = True  # whether the training pictures are searched as well
+    complete: Complete | None = None  # what is done with a run, where it is not the usual
 
 
 def main(experiment: Experiment, arguments: Sequence[str] | None = None) -> int:
@@ -61,7 +64,7 @@ def main(experiment: Experiment, arguments: Sequence[str] | None = None) -> int:
             print(f"{'done ' if result_of(run, topic, options).exists() else 'to do'} {run.name}")
         return 0
     if options.one:
-        complete(experiment, runs[0], options)
+        (experiment.complete or complete)(experiment, runs[0], options)
         return 0
     waiting = [run for run in runs if not result_of(run, topic, options).exists()]
     print(f"{len(runs)} runs, {len(runs) - len(waiting)} of them done before", flush=True)

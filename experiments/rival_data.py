@@ -59,10 +59,10 @@ def without_classes(data: Dataset, names: list[str]) -> Dataset:
     held = np.isin(np.array(data.classes), names)
     if held.sum() != len(names):
         raise SystemExit(f"{data.name} lacks {sorted(set(names) - set(data.classes))}")
-    return replace(data, train=_of(data.train, ~held), test=_of(data.test, held))
+    return replace(data, train=of_classes(data.train, ~held), test=of_classes(data.test, held))
 
 
-def _of(split: Split, kept: NDArray[np.bool_]) -> Split:
+def of_classes(split: Split, kept: NDArray[np.bool_]) -> Split:
     """The pictures of the kept classes, renumbered."""
     part = split.take(np.flatnonzero(kept[split.targets()]))
     numbers = np.cumsum(kept) - 1

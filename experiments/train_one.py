@@ -73,7 +73,7 @@ def trained(
         test_predictions=predictions,
         train_z=train.floats,
         train_labels=data.train.targets()[train.positions],
-        card=_card(run, seconds, log) | {"processes": processes, "retrieval": encoder.retrieval.card()},
+        card=training_card(run, seconds, log) | {"processes": processes, "retrieval": encoder.retrieval.card()},
     )
     outputs.save(folder)
     return outputs
@@ -86,7 +86,8 @@ def step_milliseconds(log: Sequence[dict[str, Any]]) -> float | None:
     return round(statistics.median(steps), 3) if steps else None
 
 
-def _card(run: Run, seconds: dict[str, float], log: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def training_card(run: Run, seconds: dict[str, float], log: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """What is said of every training."""
     return {
         **provenance("torch"),
         "config": run.config,

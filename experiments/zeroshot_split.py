@@ -1,6 +1,6 @@
 """Which classes are seen and which are not, and the seen ones that stand in for unseen ones while settings are chosen.
 
-    python experiments/zeroshot_split.py --root DIR    # how tiny_imagenet_split.json was drawn, before any training
+python experiments/zeroshot_split.py --root DIR    # how tiny_imagenet_split.json was drawn, before any training
 """
 
 from __future__ import annotations
