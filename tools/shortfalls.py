@@ -40,6 +40,11 @@ def _load(metric: str, bar: float) -> Bar:
     return Bar(what, "serve", "load", lambda result: float(result.card["metrics"][metric]), bar, least)
 
 
+def _photos(metric: str, bar: float) -> Bar:
+    what = f"photos of Flickr8k found by sentences, {metric}"
+    return Bar(what, "flickr8k", "text", lambda result: float(result.card["metrics"][metric]), bar)
+
+
 _FAISS = "{} of {} bits, times as fast as FAISS"
 BARS = (
     _flat(_FAISS.format("one query over codes", 64), "batch 1, FAISS at its best / kinhash", 2),
@@ -67,6 +72,8 @@ BARS = (
     _load("p95 of single queries, 64 at a time, ms", 100),
     _load("queries a second in requests of 32", 1500),
     _load("64 at a time / one at a time", 4),
+    _photos("text to image R@10, codes", 0.25),
+    _photos("codes / floats of the two-tower", 0.9),
 )
 
 

@@ -83,3 +83,22 @@ def test_figures_come_from_the_stored_curves(tmp_path: Path) -> None:
     paths = figures.draw(results, tmp_path)  # type: ignore[arg-type]
     assert [path.name for path in paths] == ["hp-lcs.png", "hp-wup.png"]
     assert all(path.stat().st_size > 10_000 for path in paths)
+
+
+def test_photos_found_by_sentences_with_seeds_and_trials(tmp_path: Path) -> None:
+    recalls = {f"{way} to image R@{k}": 0.5 for way in ("text", "image") for k in (1, 5, 10)}
+    recalls |= {f"image to text R@{k}": 0.4 for k in (1, 5, 10)}
+    row = {"system": "ours, 128 bits", "seeds": 2, **recalls, "deviation of text to image R@10": 0.01}
+    common = {key: value for key, value in card().items() if key not in ("config", "metrics", "curves")}
+    write(tmp_path, "flickr8k", "text", {**common, "rows": [row], "metrics": {}})
+    trials = [
+        {"settings": "epochs 3", "system": "ours, 128 bits", "seeds": [0], "text to image R@10": 0.3},
+        {"settings": "epochs 3", "system": "two-tower, 128 floats", "seeds": [0], "text to image R@10": 0.6},
+        {"settings": "epochs 9", "system": "ours, 128 bits", "seeds": [0], "text to image R@10": 0.4},
+    ]
+    write(tmp_path, "flickr8k", "validation", {**common, "trials": trials})
+    page = build_results.build(tmp_path)
+    assert "| .5000 ± .0100 |" in page
+    assert "| settings | ours, 128 bits | two-tower, 128 floats |" in page
+    assert "| epochs 3 | .3000 | .6000 |" in page
+    assert "| epochs 9 | .4000 | - |" in page
