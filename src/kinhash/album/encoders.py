@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,13 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kinhash.album.place import Place
-from kinhash.errors import FormatError, InputError, NotFoundError
+from kinhash.cards.encoder_card import read_card
+from kinhash.cards.names import CARD
+from kinhash.errors import FormatError, InputError
 from kinhash.index.head import NAME as HEAD
 
 if TYPE_CHECKING:
     from kinhash.models.encoder import HashEncoder
-
-_CARD = "encoder.json"
 
 
 @dataclass(frozen=True)
@@ -73,11 +72,8 @@ def _chosen(encoder: str | os.PathLike[str] | None, bits: int | None, device: st
 
 def _card(folder: Path) -> dict[str, Any]:
     """What tells one encoder from another, without loading it: the length of its codes, and its weights."""
-    path = folder / _CARD
+    card = read_card(folder)
     try:
-        card = json.loads(path.read_text("utf-8"))
         return {"bits": int(card["network"]["bits"]), "bytes": card["bytes"], "crc32": card["crc32"]}
-    except FileNotFoundError:
-        raise NotFoundError(f"{folder} holds no encoder: {_CARD} is missing") from None
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise FormatError(f"{path} is damaged: {error!r}") from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise FormatError(f"{folder / CARD} is damaged: {error!r}") from error
