@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from kinhash.data.images import Broken, FilePart, name_of, open_rgb, pixels, read_all, told
+from kinhash.data.images import Broken, FilePart, name_of, open_rgb, pixels, read_all, small, told
 from kinhash.errors import FormatError, InputError, NotFoundError
 
 RGB = np.random.default_rng(0).integers(0, 256, (6, 9, 3), dtype=np.uint8)
@@ -170,3 +170,17 @@ def test_reading_many_keeps_the_order_and_names_the_broken() -> None:
     assert isinstance(broken, Broken)
     assert told([broken]).startswith("1 picture was left out because it cannot be read: b (3 bytes")
     assert told([broken, broken]).startswith("2 pictures were left out")
+
+
+def test_small_copies_leave_the_picture_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    picture = Image.new("RGB", (400, 100), "red")
+    assert small(picture, 40).size == (40, 10)
+    assert small(Image.new("L", (8, 5)), 40).size == (8, 5)
+    assert small(np.zeros((90, 30, 3), np.uint8), 45).size == (15, 45)
+
+    def damaged(_: Image.Image) -> Image.Image:
+        raise ValueError("no EXIF")
+
+    monkeypatch.setattr("kinhash.data.images.ImageOps.exif_transpose", damaged)
+    assert small(picture, 40).size == (40, 10)
+    assert picture.size == (400, 100)

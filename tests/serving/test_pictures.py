@@ -225,6 +225,13 @@ def test_a_decompression_bomb_is_refused_by_its_head(side: int, monkeypatch: pyt
         uploaded(bomb)
 
 
+@pytest.mark.filterwarnings("ignore::PIL.Image.DecompressionBombWarning")
+def test_a_photo_of_an_index_may_be_as_large_as_photos_that_are_encoded(tmp_path: Path) -> None:
+    Image.new("L", (13_000, 7_000), 90).save(tmp_path / "panorama.jpg")  # 91 million pixels
+    made, _, _ = thumbnail(tmp_path / "panorama.jpg", 128, Cache(tmp_path / "cache"))
+    assert Image.open(io.BytesIO(made)).size == (128, 69)
+
+
 @pytest.mark.parametrize("mode", ["L", "LA", "P", "RGBA", "CMYK", "1", "I;16"])
 def test_uploads_of_every_mode(mode: str) -> None:
     image = Image.new(mode, (9, 5))

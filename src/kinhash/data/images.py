@@ -30,7 +30,8 @@ Pixels = NDArray[np.uint8]
 
 # decoders that Pillow may try, whatever a file is called: none that starts another program, as EPS does
 _FORMATS = ("JPEG", "PNG", "GIF", "WEBP", "TIFF", "BMP", "PPM", "AVIF", "JPEG2000", "TGA")
-# Pillow warns from its limit of pixels on and refuses from twice that; here only the refusal counts
+# Pillow warns from its limit of pixels on and refuses from twice that; here only the refusal counts. It is said once for
+# the process, since threads that read ahead would undo each other's filters
 warnings.filterwarnings("ignore", category=Image.DecompressionBombWarning)
 _LARGE = 1 << 25  # pixels; of such pictures one is decoded at a time, since each takes hundreds of megabytes
 _one_large = threading.Lock()
@@ -92,6 +93,14 @@ def open_rgb(source: Source, near: int | None = None) -> Image.Image:
         if near is not None and not isinstance(source, Image.Image):
             image.draft(None, (near, near))
         return upright(image)
+
+
+def small(source: Source, side: int) -> Image.Image:
+    """A copy whose longer side has at most `side` pixels; what is small already stays as it is."""
+    image = open_rgb(source, near=side)
+    image = image.copy() if image is source else image
+    image.thumbnail((side, side), Image.Resampling.LANCZOS)
+    return image
 
 
 @contextmanager

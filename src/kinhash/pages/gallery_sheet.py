@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kinhash.data.images import Pixels, open_rgb
+from kinhash.data.images import Pixels, small
 from kinhash.errors import FormatError, InputError, NotFoundError, StorageError
 from kinhash.files import replace_file
 from kinhash.pages.montage import Tile, montage
@@ -57,8 +57,6 @@ def _words(gallery: Gallery, row: int) -> str:
 def _pixels(gallery: Gallery, row: int) -> Pixels:
     """A small copy; grey where the picture cannot be read."""
     try:
-        image = open_rgb(gallery.source(row), near=_SIDE)
+        return np.asarray(small(gallery.source(row), _SIDE))
     except (FormatError, NotFoundError, InputError):
         return np.full((8, 8, 3), 200, np.uint8)
-    image.thumbnail((_SIDE, _SIDE))
-    return np.asarray(image)

@@ -9,10 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from PIL import Image
-
 from kinhash.arrays import is_whole
-from kinhash.data.images import Source, open_rgb, reading_threads
+from kinhash.data.images import Source, reading_threads, small
 from kinhash.errors import FormatError, InputError, NotFoundError
 
 SIDE, LEAST = 160, 40  # pixels of the longer side: where a page has room, and where nothing is seen any more
@@ -84,10 +82,9 @@ def thumbnail(source: Source, side: int = SIDE) -> Thumbnail:
     if not is_whole(side) or side < 1:
         raise InputError(f"a thumbnail has a whole number of pixels from 1 on, got {side!r}")
     try:
-        image = open_rgb(source, near=2 * side)
+        image = small(source, side)
     except (FormatError, NotFoundError, InputError) as error:
         return Thumbnail(None, reason=str(error))
-    image.thumbnail((side, side), Image.Resampling.LANCZOS)
     file = io.BytesIO()
     image.save(file, "JPEG", quality=_QUALITY, optimize=True)
     return Thumbnail(file.getvalue(), *image.size)

@@ -11,14 +11,14 @@ from typing import Any
 
 from PIL import Image, features
 
-from kinhash.data.images import name_of, opened, upright
+from kinhash.data.images import name_of, opened, small, upright
 from kinhash.data.walking import is_picture, path_of
 from kinhash.errors import FormatError, InputError, NotFoundError
 from kinhash.serving.thumbnails import Cache
 
 PATH = "path"  # key of the metadata
 SIZES = (128, 256, 512, 1024)
-MOST_PIXELS = 80_000_000  # of a picture that is decoded
+MOST_PIXELS = 80_000_000  # of an upload; of pictures in an index as many as are encoded
 
 
 def file_of(name: int | str, metadata: Mapping[str, Any], root: Path | None) -> Path:
@@ -42,24 +42,17 @@ def file_of(name: int | str, metadata: Mapping[str, Any], root: Path | None) -> 
 
 
 def uploaded(body: bytes) -> Image.Image:
-    """The picture of an upload, upright, in RGB; anything that is none is an InputError."""
+    """The picture of an upload, upright, in RGB; anything that is none is an InputError, as is one that is too large."""
     try:
-        return open_checked(body)
+        with opened(body) as image:
+            width, height = image.size
+            if width * height > MOST_PIXELS:
+                raise FormatError(
+                    f"{name_of(body)} has {width} x {height} pixels, more than {MOST_PIXELS:,}: make it smaller"
+                )
+            return upright(image)
     except FormatError as error:
         raise InputError(f"the upload of {error}") from None
-
-
-def open_checked(source: Path | bytes, near: int | None = None) -> Image.Image:
-    """`open_rgb` of a picture whose head does not announce more pixels than may be decoded."""
-    with opened(source) as image:
-        width, height = image.size
-        if width * height > MOST_PIXELS:
-            raise FormatError(
-                f"{name_of(source)} has {width} x {height} pixels, more than {MOST_PIXELS:,}: make it smaller"
-            )
-        if near is not None:
-            image.draft(None, (near, near))
-        return upright(image)
 
 
 def thumbnail(path: Path, size: int, cache: Cache) -> tuple[bytes, str, str]:
@@ -83,8 +76,6 @@ def thumbnail(path: Path, size: int, cache: Cache) -> tuple[bytes, str, str]:
 
 
 def _small(path: Path, size: int, kind: str) -> bytes:
-    picture = open_checked(path, near=size)
-    picture.thumbnail((size, size))
     out = io.BytesIO()
-    picture.save(out, kind, quality=80)
+    small(path, size).save(out, kind, quality=80)
     return out.getvalue()

@@ -5,14 +5,12 @@ from __future__ import annotations
 import importlib.util
 import socket
 import threading
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from PIL.Image import DecompressionBombWarning
 
 from kinhash.codes import Codes, width_of
 from kinhash.errors import InputError, StorageError, require
@@ -73,10 +71,7 @@ def serve(
         server = _server(create_app(opened, settings))
         if ready is not None:
             ready(address(listening))
-        with suppress(KeyboardInterrupt), warnings.catch_warnings():
-            warnings.simplefilter(
-                "ignore", DecompressionBombWarning
-            )  # the server refuses such pictures itself
+        with suppress(KeyboardInterrupt):
             server.run([listening])
     finally:
         listening.close()

@@ -6,6 +6,7 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
+from kinhash.data.download import cache_folder
 from kinhash.files import replace_file
 
 _EVERY = 64  # files written between two looks at the size of the folder
@@ -55,6 +56,5 @@ class Cache:
 
 
 def default_folder() -> Path:
-    """Where caches of the user go."""
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base) / "kinhash" / "thumbnails"
+    """Where it lies unless one is named."""
+    return cache_folder() / "thumbnails"
