@@ -29,6 +29,7 @@ from measure import write_result
 import kinhash as kh
 from kinhash.models.efficientnet_lite import class_weights
 from kinhash.models.pretrained import projection
+from kinhash.quantisation import turned_to_signs
 
 Floats = NDArray[np.float64]
 Coder = Callable[[Floats], Floats]
@@ -57,10 +58,7 @@ def itq(rows: Floats, bits: int, rounds: int = 30) -> Floats:
     components = np.linalg.svd(centred, full_matrices=False)[2][:bits].T
     projected = centred @ components
     rotation = np.linalg.qr(np.random.default_rng(0).normal(size=(bits, bits)))[0]
-    for _ in range(rounds):
-        left, _, right = np.linalg.svd(np.sign(projected @ rotation).T @ projected)
-        rotation = (left @ right).T
-    product: Floats = components @ rotation
+    product: Floats = components @ turned_to_signs(projected, rotation, rounds)
     return product
 
 

@@ -15,6 +15,7 @@ LAYERS = [
     "codes",
     "concatenation",
     "hyperplanes",
+    "quantisation",
     "items",
     "kernels",
     "meaning",

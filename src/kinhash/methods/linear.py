@@ -19,6 +19,7 @@ from torch import Tensor
 from kinhash.errors import InputError
 from kinhash.methods.contract import Fitting, Method
 from kinhash.models.coders import Affine
+from kinhash.quantisation import turned_to_signs
 
 Directions = Callable[[Fitting, Tensor], Tensor]
 
@@ -48,12 +49,9 @@ def rotated_directions(fitting: Fitting, rows: Tensor) -> Tensor:
     V = principal_directions(fitting, rows)
     own = rows.double() @ V
     draw = torch.randn(V.shape[1], V.shape[1], generator=fitting.problem.generator(), dtype=torch.float64)
-    R = torch.linalg.qr(draw)[0]
-    for _ in range(int(fitting.problem.parameters["turns"])):
-        signs = torch.where(own @ R >= 0, 1.0, -1.0).double()
-        left, _, right = torch.linalg.svd(own.T @ signs)
-        R = left @ right
-    return V @ R
+    start = torch.linalg.qr(draw)[0]
+    R = turned_to_signs(own.numpy(), start.numpy(), int(fitting.problem.parameters["turns"]))
+    return V @ torch.from_numpy(R)
 
 
 def _fitted(directions: Directions) -> Callable[[Fitting], Affine]:

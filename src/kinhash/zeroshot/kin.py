@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 
 from kinhash.arrays import unit_rows
 from kinhash.codes import Codes
+from kinhash.quantisation import turned_to_signs
 from kinhash.zeroshot.bzsl import hamming_scores
 from kinhash.zeroshot.inputs import Floats, Seen, asked, rbf, seen, typical_scale, unseen
 
@@ -77,9 +78,4 @@ def rotation(rows: Floats, bits: int, draw: np.random.Generator, rounds: int = 3
     """(k, bits) with orthonormal rows: for bits == k that of `min_R |sgn(rows R) - rows R|`, else a random one."""
     width = rows.shape[1]
     R: Floats = np.linalg.qr(draw.normal(size=(bits, bits)))[0][:width]
-    if bits > width:
-        return R
-    for _ in range(rounds):
-        left, _, right = np.linalg.svd(rows.T @ np.where(rows @ R >= 0, 1.0, -1.0))
-        R = left @ right
-    return R
+    return R if bits > width else turned_to_signs(rows, R, rounds)
