@@ -227,7 +227,7 @@ def test_searches_that_cannot_be(pets: Path) -> None:
         assert run("search", pets, *wrong).exit_code == 2
 
 
-def test_pictures_through_an_encoder(tmp_path: Path) -> None:
+def test_pictures_through_an_encoder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     torch = pytest.importorskip("torch")
     from PIL import Image
 
@@ -243,9 +243,12 @@ def test_pictures_through_an_encoder(tmp_path: Path) -> None:
     for name in ("a.png", "sub/b.png", "c.png"):
         Image.fromarray(rng.integers(0, 256, (8, 8, 3), dtype=np.uint8)).save(photos / name)
     (photos / "broken.png").write_text("no picture")
+    monkeypatch.chdir(tmp_path)
     device = ("--device", "cpu")
     done("index", "create", tmp_path / "i", "--bits", 24)
-    result = run("index", "add", tmp_path / "i", photos, "--encoder", tmp_path / "encoder", "--json", *device)
+    result = run(
+        "index", "add", tmp_path / "i", "photos", "--encoder", tmp_path / "encoder", "--json", *device
+    )
     assert result.exit_code == 0, result.exception
     card = json.loads(result.stdout)
     assert card["added"] == 3
@@ -253,7 +256,9 @@ def test_pictures_through_an_encoder(tmp_path: Path) -> None:
     assert "left out broken.png" in result.stderr
     with kh.Index.open(tmp_path / "i") as index:
         assert index.items()[0].tolist() == ["a.png", "c.png", "sub/b.png"]
-        assert index.get("a.png").metadata == [{"path": str(photos / "a.png")}]
+        assert index.get("a.png").metadata == [
+            {"path": str(photos / "a.png")}
+        ]  # from whichever folder it is served
         assert index.get("a.png").codes == encoder.encode(photos / "a.png")
     query = ("--encoder", tmp_path / "encoder", "-k", 1, *device)
     for name in ("a.png", "sub/b.png"):
@@ -264,6 +269,19 @@ def test_pictures_through_an_encoder(tmp_path: Path) -> None:
     done("index", "create", tmp_path / "j", "--bits", 8)
     said = refused("index", "add", tmp_path / "j", photos, "--encoder", tmp_path / "encoder", *device)
     assert "makes codes of 24 bits, the index" in said
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="this file system takes no such names")
+def test_pictures_whose_names_are_no_unicode(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    from album.albums import encoder, photo
+
+    photo(tmp_path / "photos" / "caf\udce9.png", 1)
+    encoder().save(tmp_path / "encoder")
+    done("index", "create", tmp_path / "i", "--bits", 32)
+    done("index", "add", tmp_path / "i", tmp_path / "photos", "--encoder", tmp_path / "encoder")
+    with kh.Index.open(tmp_path / "i") as index:
+        assert index.get(r"caf\udce9.png").metadata == [{"path": rf"{tmp_path}/photos/caf\udce9.png"}]
 
 
 # ---- dedup ---------------------------------------------------------------------------------------------

@@ -52,8 +52,26 @@ def test_it_is_served_with_its_own_encoder(
     monkeypatch.setattr("kinhash.serve", lambda *a, **k: served.append((a, k)), raising=False)
     assert run("photos", album, "--port", "0", "--quiet").exit_code == 0
     (index, own), options = served[0]
-    assert (index, own) == (album / ".kinhash" / "index", album / ".kinhash" / "encoder")
+    assert (index, own) == ({"Pictures": album / ".kinhash" / "index"}, album / ".kinhash" / "encoder")
     assert (options["port"], options["host"], options["pictures"]) == (0, "127.0.0.1", album)
+
+
+def test_the_page_shows_the_name_of_the_folder_wherever_one_stands(
+    album: Path, untrained: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names: list[str] = []
+
+    def serve(indexes: dict[str, Path], *_: Any, ready: Any, **__: Any) -> None:
+        names.extend(indexes)
+        ready("http://here")
+
+    monkeypatch.setattr("kinhash.serve", serve, raising=False)
+    monkeypatch.chdir(album / "2019")
+    assert "serving . at http://here" in run("photos", ".", "--quiet").stderr
+    assert run("photos", "..", "--quiet").exit_code == 0
+    dated = album.rename(album.with_name("Summer 2019.07"))
+    assert run("photos", dated, "--quiet").exit_code == 0
+    assert names == ["2019", "Pictures", "Summer-2019.07"]
 
 
 def test_an_interruption_says_that_nothing_is_lost(

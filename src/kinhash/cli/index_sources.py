@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import math
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinhash.codes import Codes
+from kinhash.data.walking import text_of
 from kinhash.errors import FormatError, InputError, KinhashError, NotFoundError
 from kinhash.items import ITEMS, CodedItems
 
@@ -73,10 +75,15 @@ def picture_batches(source: Path, encoder: HashEncoder) -> tuple[int, Iterator[B
             part = split.take(range(start, min(start + _PICTURES, len(split))))
             made = encoder.encode_all(part)
             paths = part.images if isinstance(part.images, list) else None
-            metadata = None if paths is None else [{"path": str(paths[i])} for i in made.positions]
+            metadata = None if paths is None else [_where(paths[i]) for i in made.positions]
             yield Batch(made.ids, made.codes, metadata, len(part), made.broken)
 
     return len(split), run()
+
+
+def _where(path: Any) -> dict[str, str]:
+    """What lets a server find the picture, wherever it is started."""
+    return {"path": text_of(os.path.abspath(path))}
 
 
 def _saved(folder: Path, options: Options) -> tuple[int, Iterator[Batch]]:

@@ -64,6 +64,8 @@ def command(
     # threads of OpenMP that spin while they wait take the cores from those that decode, and from other work
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # read when torch is loaded, which happens below
     import kinhash as kh
+    from kinhash.data.walking import text_of
+    from kinhash.serving.served import short_name
 
     if not no_serve:  # before the long part
         require("starlette", "serve")
@@ -84,12 +86,12 @@ def command(
         click.echo(str(outcome))
     if not no_serve:
         kh.serve(
-            outcome.index,
+            {short_name(folder.resolve().name): outcome.index},
             outcome.encoder,
             host=host,
             port=port,
             pictures=folder.absolute(),
-            ready=lambda url: click.echo(f"serving {folder} at {url} (Ctrl-C stops)", err=True),
+            ready=lambda url: click.echo(f"serving {text_of(str(folder))} at {url} (Ctrl-C stops)", err=True),
         )
 
 

@@ -103,10 +103,14 @@ def names_of(paths: Sequence[Location]) -> list[str]:
     """Short names for several indexes: their folders' names without suffix, numbered where two are alike."""
     names: list[str] = []
     for path in paths:
-        stem = Path(os.fsdecode(path)).absolute().stem or "index"
-        stem = "".join(c if c.isalnum() or c in "-_." else "-" for c in stem)
+        stem = short_name(Path(os.fsdecode(path)).absolute().stem)
         name, number = stem, 2
         while name in names:
             name, number = f"{stem}-{number}", number + 1
         names.append(name)
     return names
+
+
+def short_name(text: str) -> str:
+    """What stands for `text` in addresses."""
+    return "".join(c if c.isalnum() or c in "-_." else "-" for c in text) or "index"
