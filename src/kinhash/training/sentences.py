@@ -12,7 +12,14 @@ from kinhash.methods import METHODS, Method
 
 # Recipe overrides, chosen on photos of Flickr8k held back from training: captions speak of the whole picture; a few thousand
 # pairs of pictures and captions are soon learned by heart
-WITH_TEXT: Mapping[str, Any] = {"whole": True, "dropout": 0.5, "mixup": 0.0, "cutmix": 0.0}
+WITH_TEXT: Mapping[str, Any] = {
+    "whole": True,
+    "hidden": 2048,
+    "dropout": 0.5,
+    "input_dropout": 0.2,
+    "mixup": 0.0,
+    "cutmix": 0.0,
+}
 
 
 def sentences_for(
