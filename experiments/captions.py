@@ -90,7 +90,8 @@ def text_table(options: argparse.Namespace, train: Captioned, test: Captioned) -
     add_two_tower()
     found: dict[str, list[dict[str, float]]] = {}
     systems = options.only or ["ours", TWO_TOWER, "cca"]
-    for seed in options.seeds:
+    metrics: dict[str, float] = {}
+    for place, seed in enumerate(options.seeds):
         for system in systems:
             if system == "cca" and seed != options.seeds[0]:
                 continue  # nothing random in it
@@ -100,6 +101,14 @@ def text_table(options: argparse.Namespace, train: Captioned, test: Captioned) -
                 name = f"{system}, {f'{WIDTH} bits' if codes else f'{WIDTH} floats'}"
                 found.setdefault(name, []).append(scores)
                 _tell(f"{name}, seed {seed}", scores)
+        metrics = _told(options, found, options.seeds[: place + 1])
+    return metrics
+
+
+def _told(
+    options: argparse.Namespace, found: Mapping[str, Sequence[Mapping[str, float]]], seeds: list[int]
+) -> dict[str, float]:
+    """Write what the seeds so far gave: a run that is cut short has not been for nothing."""
     rows = [_row(name, scores) for name, scores in found.items()]
     by_name = {row["system"]: row for row in rows}
     ours, tower = by_name.get(f"ours, {WIDTH} bits"), by_name.get(f"{TWO_TOWER}, {WIDTH} floats")
@@ -107,15 +116,12 @@ def text_table(options: argparse.Namespace, train: Captioned, test: Captioned) -
     if ours and tower:
         reached = ours["text to image R@10"]
         metrics = {HEADLINE_BITS: reached, RATIO: round(reached / tower["text to image R@10"], 4)}
-        print(metrics)
-    if options.check:
-        return metrics
+        print(metrics, flush=True)
     if options.validation:
         settings = {"epochs": options.epochs, **parsed_options(options.options)}
-        print(remember(options.results, rows, settings, options.seeds))
-    else:
-        parts = {"rows": rows, "metrics": metrics}
-        _write(options, "text", OURS, WIDTH, seeds=options.seeds, **parts)
+        print(remember(options.results, rows, settings, seeds))
+    elif not options.check:
+        _write(options, "text", OURS, WIDTH, seeds=seeds, rows=rows, metrics=metrics)
     return metrics
 
 
