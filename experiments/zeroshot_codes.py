@@ -31,7 +31,7 @@ Vectors = tuple[Floats, Floats]  # of the seen and of the unseen classes
 Settings = dict[str, Any]
 
 GRIDS: dict[str, dict[str, Sequence[Any]]] = {
-    "conse": {"penalty": (0.001, 0.01, 0.1, 1.0), "top": (3, 10, 1000)},
+    "conse": {"penalty": (0.01, 0.1, 1.0), "top": (3, 5, 10, 1000)},
     "sync": {"penalty": (1e-4, 1e-3, 1e-2), "width": (0.03, 0.1, 0.3, 1.0)},
     "exem": {"dimensions": (64, 256), "cost": (1.0, 10.0), "width": (0.3, 1.0, 3.0)},
     "bzsl": {"pull": (0.1, 1.0, 10.0), "ridge": (0.1, 1.0, 10.0, 100.0)},

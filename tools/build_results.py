@@ -17,6 +17,7 @@ import readme_tables
 import results_captions
 import results_rivals
 import results_training
+import results_zero_shot
 import search_tables
 import serve_tables
 import text_tables
@@ -46,6 +47,7 @@ _TRAINED = {
     "imagenet": results_training.imagenet,
     "tiny-imagenet": results_training.imagenet,
     "flickr8k": results_captions.flickr,
+    "zero-shot": results_zero_shot.zero_shot,
 }
 _MOST_ROWS = 24
 

@@ -102,3 +102,48 @@ def test_photos_found_by_sentences_with_seeds_and_trials(tmp_path: Path) -> None
     assert "| settings | ours, 128 bits | two-tower, 128 floats |" in page
     assert "| epochs 3 | .3000 | .6000 |" in page
     assert "| epochs 9 | .4000 | - |" in page
+
+
+def zero_shot_files(folder: Path) -> None:
+    """Two seeds of CLASS and SIM-KL-CLASS, and a fold."""
+    cutoffs = (1, 2, 5, 10, 20)
+    for seed in (0, 1):
+        for method, hit in (("class", 0.3), ("sim-kl-class", 0.35 + 0.02 * seed)):
+            content = card(method, seed=seed, seen=120, unseen=40)
+            content["protocol"] = {"mode": "retrieval"}
+            content["metrics"] = {f"hit_at_{k}_{kind}": hit for k in cutoffs for kind in ("bin", "float")}
+            write(folder, "zero-shot", f"{method}-{seed}", content)
+            held = content | {"config": content["config"] | {"fold": 0, "variant": "fold0-kl0.01"}}
+            write(folder, "zero-shot", f"{method}-fold0-{seed}", held)
+        rows = [
+            {
+                "classes by": "glosses",
+                "method": name,
+                **{f"{of}@{k}": value for of in ("hit", "hp") for k in cutoffs},
+            }
+            for name, value in (
+                ("conse", 0.1),
+                ("sync", 0.1),
+                ("exem", 0.2),
+                ("bzsl, 64 bits", 0.1),
+                ("kin", 0.25),
+                ("kin, 64 bits", 0.1),
+            )
+        ]
+        content = card("class", seed=seed, seen=120, unseen=40) | {
+            "protocol": {"mode": "class-code"},
+            "rows": rows,
+        }
+        write(folder, "zero-shot", f"class-code-{seed}", content)
+
+
+def test_zero_shot_protocols_have_a_table_each(tmp_path: Path) -> None:
+    zero_shot_files(tmp_path)
+    page = build_results.build(tmp_path)
+    assert "### class-code: 120 seen classes, 40 unseen" in page
+    assert "| glosses | kin | .2500 ± .0000 |" in page
+    assert "By glosses: kin beats ConSE, SynC, EXEM and BZSL at every K: yes;" in page
+    assert "its codes those of BZSL: no, not at hit@1, hit@2" in page
+    assert "| SIM-KL-CLASS | 2 | .3600 ± .0100 |" in page
+    assert "hit@1 of codes, SIM-KL-CLASS over CLASS: +.0600." in page
+    assert "SIM-KL-CLASS, kl0.01" in page[page.index("on the folds") :]

@@ -24,7 +24,20 @@ from kinhash.methods import METHODS
 ROOT = Path(__file__).parents[2]
 WNIDS = sorted(class_table("ilsvrc2012").names[::60])
 SEEN, UNSEEN = WNIDS[::3] + WNIDS[1::3], WNIDS[2::3]
-FEW = ["--backbone", "wrn10-1", "--epochs", "1", "--set", "batch=16", "--variant", "few", "--device", "cpu"]
+FEW = [
+    "--backbone",
+    "wrn10-1",
+    "--epochs",
+    "1",
+    "--set",
+    "batch=32",
+    "crop=2",
+    "cutout=4",
+    "--variant",
+    "few",
+    "--device",
+    "cpu",
+]
 
 
 @pytest.fixture
@@ -34,7 +47,7 @@ def folder(tmp_path: Path) -> Path:
     for c, wnid in enumerate(WNIDS):
         (tmp_path / "pictures" / wnid).mkdir(parents=True)
         for i in range(10):
-            values = 12 * c + rng.integers(0, 60, (24, 24, 3))
+            values = 12 * c + rng.integers(0, 60, (16, 16, 3))
             Image.fromarray(values.astype(np.uint8)).save(tmp_path / "pictures" / wnid / f"{wnid}_{i}.png")
     (tmp_path / "seen.txt").write_text("\n".join(SEEN))
     (tmp_path / "unseen.txt").write_text("\n".join(UNSEEN))
