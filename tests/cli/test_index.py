@@ -243,6 +243,7 @@ def test_pictures_through_an_encoder(tmp_path: Path, monkeypatch: pytest.MonkeyP
     for name in ("a.png", "sub/b.png", "c.png"):
         Image.fromarray(rng.integers(0, 256, (8, 8, 3), dtype=np.uint8)).save(photos / name)
     (photos / "broken.png").write_text("no picture")
+    (photos / "phone.heic").touch()
     monkeypatch.chdir(tmp_path)
     device = ("--device", "cpu")
     done("index", "create", tmp_path / "i", "--bits", 24)
@@ -252,7 +253,7 @@ def test_pictures_through_an_encoder(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert result.exit_code == 0, result.exception
     card = json.loads(result.stdout)
     assert card["added"] == 3
-    assert [picture["id"] for picture in card["broken"]] == ["broken.png"]
+    assert [picture["id"] for picture in card["broken"]] == ["phone.heic", "broken.png"]
     assert "left out broken.png" in result.stderr
     with kh.Index.open(tmp_path / "i") as index:
         assert index.items()[0].tolist() == ["a.png", "c.png", "sub/b.png"]

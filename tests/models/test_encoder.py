@@ -12,6 +12,7 @@ import torch
 from PIL import Image
 
 import kinhash as kh
+from kinhash.data.anything import as_split
 from kinhash.data.images import BrokenPictureWarning
 from kinhash.data.preprocessing import Preprocessing
 from kinhash.data.splits import Dataset, Split
@@ -104,6 +105,13 @@ def test_broken_pictures_are_listed_and_skipped(encoder: HashEncoder, folder: Pa
     assert encoded.positions.tolist() == [0, 1, 3, 5, 6, 7]
     with pytest.warns(BrokenPictureWarning, match="1 picture was"):
         assert len(encoder.encode(folder / "2.png")) == 0
+
+
+def test_what_a_folder_holds_beside_pictures_is_told(encoder: HashEncoder, folder: Path) -> None:
+    (folder / "phone.heic").touch()
+    with pytest.warns(BrokenPictureWarning, match=r"phone\.heic"):
+        encoder.encode(folder)
+    assert encoder.encode_all(as_split(folder)).broken == []  # the split says so itself
 
 
 def test_sizes_and_modes_may_differ(encoder: HashEncoder) -> None:

@@ -76,7 +76,13 @@ def picture_batches(source: Path, encoder: HashEncoder) -> tuple[int, Iterator[B
             made = encoder.encode_all(part)
             paths = part.images if isinstance(part.images, list) else None
             metadata = None if paths is None else [_where(paths[i]) for i in made.positions]
-            yield Batch(made.ids, made.codes, metadata, len(part), made.broken)
+            yield Batch(
+                made.ids,
+                made.codes,
+                metadata,
+                len(part),
+                made.broken if start else [*split.broken, *made.broken],
+            )
 
     return len(split), run()
 

@@ -183,7 +183,10 @@ class HashEncoder:
         `flip` averages the outputs of a picture and its mirror image; `half` computes in bfloat16; `progress` is
         True for a bar or a function of (rows done, rows in all).
         """
-        split, broken = as_split(things), list[Broken]()
+        split = as_split(things)
+        broken = (
+            [] if split is things else list(split.broken)
+        )  # whoever made the split knows what it left out
         parts = list(self._run(split, self._z, broken, batch, flip, half, workers, progress))
         positions, floats = stacked(parts, self.width)
         return Encoded(floats, positions, [split.ids[i] for i in positions], broken, self.retrieval)
