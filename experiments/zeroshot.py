@@ -58,7 +58,7 @@ def folds(seeds: Sequence[int] = (0,)) -> list[Run]:
 
 def _run(method: str, variant: str = "", **options: Any) -> Run:
     shape = {**SHAPE, **options}
-    return Run(method, "wrn16-4", epochs=150, variant=variant, options=shape, seconds_per_epoch=0.5)
+    return Run(method, "wrn16-4", epochs=100, variant=variant, options=shape, seconds_per_epoch=0.5)
 
 
 def _of_fold(run: Run, fold: int) -> Run:

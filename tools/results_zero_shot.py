@@ -10,8 +10,9 @@ from result_files import Result, grouped, number, provenance, table
 
 CODES = """\
 No picture of an unseen class is known: it is placed by its gloss (MiniLM) or by WordNet (Wu-Palmer), and every picture of
-the unseen classes is to be named among them. All methods build on the same features, those of the backbone that CLASS trained,
-have 12 settings to choose from, and chose on three folds of the seen classes. *HP*: hierarchical precision (Wu-Palmer)."""
+the unseen classes is to be named among them. All methods build on the same features, those of the backbone that CLASS
+trained, have 12 settings to choose from, and chose on three folds of the seen classes. *HP*: hierarchical precision
+(Wu-Palmer)."""
 RETRIEVAL = """\
 Labelled pictures of the unseen classes, the training part, are searched by the validation part: *hit@K* is the chance that a
 picture of the right class is among the K nearest. This is the paper's protocol, not to be compared with the other table."""
