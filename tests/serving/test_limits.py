@@ -108,6 +108,30 @@ def test_a_client_that_sends_a_gigabyte_reads_why_it_is_refused(tmp_path: Path) 
                 assert sent <= 2**27
 
 
+@pytest.mark.parametrize(
+    ("first", "start", "answer"),
+    [
+        (b"", b"", b""),
+        (b"", b"GET / HTTP/1.1\r\nHos", b"took too long"),
+        (b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", b"GET /", b"took too long"),
+    ],
+)
+def test_a_head_that_does_not_come_is_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: bytes, start: bytes, answer: bytes
+) -> None:
+    monkeypatch.setattr("kinhash.serving.protocol.HEAD_SECONDS", 0.2)
+    with running(create_app([serve_colours(tmp_path)])) as url:
+        host, port = url.removeprefix("http://").split(":")
+        with socket.create_connection((host, int(port)), timeout=20) as client:
+            client.sendall(first)
+            received = client.recv(2**16) if first else b""
+            client.sendall(start)
+            while part := client.recv(2**16):  # until it hangs up
+                received += part
+            assert answer in received
+            assert received.startswith(b"HTTP/1.1 200") == bool(first)
+
+
 @pytest.mark.parametrize("start", [b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX: ", b"GET /"])
 def test_a_head_without_end_is_cut_off(tmp_path: Path, start: bytes) -> None:
     with running(create_app([serve_colours(tmp_path)])) as url:
