@@ -5,8 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import click
+
 if TYPE_CHECKING:
     from kinhash.data.splits import Split
+
+PARTS = click.Choice(["train", "test", "all"])
+root_option = click.option(
+    "--root", type=click.Path(path_type=Path), help="Folder of a data set that is given by name."
+)
 
 
 def part_of(data: str, part: str, root: Path | None) -> Split:

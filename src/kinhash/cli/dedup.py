@@ -9,8 +9,8 @@ import click
 
 from kinhash.bar import bar
 from kinhash.cli.dedup_pictures import dedup_pictures
-from kinhash.cli.index_talk import counted, example, where_option
-from kinhash.cli.talk import json_option, print_json, quiet_option
+from kinhash.cli.index_talk import where_option
+from kinhash.cli.talk import counted, example, json_option, print_json, quiet_option
 from kinhash.index.head import NAME as HEAD
 
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kinhash.bar import bar
-from kinhash.cli.index_talk import counted
-from kinhash.cli.talk import print_json, tell_left_out
+from kinhash.cli.talk import counted, print_json, tell_left_out
 
 if TYPE_CHECKING:
     from kinhash.duplicates.folder import DuplicatePictures

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from kinhash.cli.data_option import PARTS, root_option
 from kinhash.cli.encode_floats import save_vectors
 from kinhash.cli.talk import (
     device_option,
@@ -30,10 +31,10 @@ if TYPE_CHECKING:
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="Folder of the codes.")
 @click.option(
     "--part",
-    type=click.Choice(["train", "test", "all"]),
+    type=PARTS,
     help="THINGS is one data set, as for `kinhash train`: encode this part of it, with its labels.",
 )
-@click.option("--root", type=click.Path(path_type=Path), help="Folder of a data set that is given by name.")
+@root_option
 @click.option("--floats", is_flag=True, help="Also write floats.npy: the numbers whose signs are the bits.")
 @click.option("--bits", type=int, help="Refuse an encoder of any other code length.")
 @click.option("--batch", default=256, show_default=True)

@@ -9,7 +9,7 @@ import click
 
 from kinhash.cli.classes import read_names
 from kinhash.cli.evaluate_labels import classes_of, positions_in, read_with_labels
-from kinhash.cli.semantics_option import SPEC_HELP, read_named_semantics, semantics_options
+from kinhash.cli.semantics_option import named_semantics_option, read_named_semantics, semantics_options
 from kinhash.cli.talk import json_option, print_json
 from kinhash.errors import InputError
 
@@ -26,12 +26,8 @@ _DISTANCES = ("manhattan", "cosine")
     type=click.Path(path_type=Path),
     help="A class name or number per line, or FILE.npy with target vectors.  [default: those beside CODES]",
 )
-@click.option(
-    "--semantics",
-    "specs",
-    multiple=True,
-    metavar="[NAME=]SPEC",
-    help=f"{SPEC_HELP}; several get names: wup=wordnet lcs=tree:FILE. For target vectors: manhattan or cosine.",
+@named_semantics_option(
+    "several get names: wup=wordnet lcs=tree:FILE. For target vectors: manhattan or cosine."
 )
 @click.option(
     "--classes",

@@ -8,10 +8,17 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kinhash.cards.names import CARD
-from kinhash.cli.data_option import part_of
-from kinhash.cli.index_talk import counted, example
+from kinhash.cli.data_option import PARTS, part_of, root_option
 from kinhash.cli.semantics_option import SPEC_HELP, read_semantics, semantics_options
-from kinhash.cli.talk import device_option, json_option, plain_warnings, print_json, quiet_option
+from kinhash.cli.talk import (
+    counted,
+    device_option,
+    example,
+    json_option,
+    plain_warnings,
+    print_json,
+    quiet_option,
+)
 from kinhash.errors import InputError
 
 if TYPE_CHECKING:
@@ -32,10 +39,8 @@ if TYPE_CHECKING:
     "--pictures", type=click.Path(path_type=Path), help="Folder of pictures; ids are paths below it."
 )
 @click.option("--data", help="A data set, as for `kinhash train`, with pictures and what is known of them.")
-@click.option(
-    "--part", type=click.Choice(["train", "test", "all"]), help="Which part of --data.  [default: all]"
-)
-@click.option("--root", type=click.Path(path_type=Path), help="Folder of a data set that is given by name.")
+@click.option("--part", type=PARTS, help="Which part of --data.  [default: all]")
+@root_option
 @click.option("--queries", default=6, show_default=True, help="How many queries to draw.")
 @click.option("--seed", default=0, show_default=True, help="Of the draw.")
 @click.option("--id", "ids", multiple=True, help="Search with this picture, in place of drawing.")

@@ -8,13 +8,8 @@ from pathlib import Path
 import click
 
 from kinhash.cli.index_add import add
-from kinhash.cli.index_talk import (
-    as_ids,
-    counted,
-    example,
-    index_argument,
-)
-from kinhash.cli.talk import json_option, print_json
+from kinhash.cli.index_talk import as_ids, index_argument
+from kinhash.cli.talk import counted, example, json_option, print_json
 from kinhash.errors import FormatError
 
 

@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING
 import click
 
 from kinhash.bar import bar
-from kinhash.cli.index_talk import (
-    as_ids,
+from kinhash.cli.index_talk import as_ids, fitting_encoder, index_argument
+from kinhash.cli.talk import (
     counted,
+    device_option,
     example,
-    fitting_encoder,
-    index_argument,
+    json_option,
+    print_json,
+    quiet_option,
+    tell_left_out,
 )
-from kinhash.cli.talk import device_option, json_option, print_json, quiet_option, tell_left_out
 from kinhash.errors import KinhashError
 
 if TYPE_CHECKING:

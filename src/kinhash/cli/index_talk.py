@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -41,23 +41,6 @@ def fitting_encoder(folder: Path, index: Index, device: str | None) -> HashEncod
             "use the encoder that the index was made with"
         )
     return encoder
-
-
-def counted(number: int, what: str) -> str:
-    """'1 item', '2 items'."""
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
-
-
-def example(text: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Lines at the end of a command's help, as they stand."""
-
-    def add(function: Callable[..., Any]) -> Callable[..., Any]:
-        function.__doc__ = f"{function.__doc__}\n\n    \b\n    Examples:\n" + "\n".join(
-            f"      {line}" for line in text.strip().splitlines()
-        )
-        return function
-
-    return add
 
 
 class IndexPath(click.Path):

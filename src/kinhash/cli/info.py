@@ -6,8 +6,7 @@ from pathlib import Path
 
 import click
 
-from kinhash.cli.index_talk import example
-from kinhash.cli.talk import json_option, print_json
+from kinhash.cli.talk import example, json_option, print_json
 
 
 @click.command()

@@ -10,8 +10,7 @@ from pathlib import Path
 import click
 
 from kinhash.bar import bar
-from kinhash.cli.index_talk import example
-from kinhash.cli.talk import device_option, json_option, plain_warnings, print_json, quiet_option
+from kinhash.cli.talk import device_option, example, json_option, plain_warnings, print_json, quiet_option
 from kinhash.errors import require
 
 

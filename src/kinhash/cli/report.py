@@ -7,10 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kinhash.cli.data_option import part_of
-from kinhash.cli.index_talk import counted, example
-from kinhash.cli.semantics_option import SPEC_HELP, read_named_semantics, semantics_options
-from kinhash.cli.talk import device_option, json_option, plain_warnings, print_json, quiet_option
+from kinhash.cli.data_option import PARTS, part_of, root_option
+from kinhash.cli.semantics_option import named_semantics_option, read_named_semantics, semantics_options
+from kinhash.cli.talk import (
+    counted,
+    device_option,
+    example,
+    json_option,
+    plain_warnings,
+    print_json,
+    quiet_option,
+)
 from kinhash.errors import InputError
 
 if TYPE_CHECKING:
@@ -20,8 +27,8 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("run", type=click.Path(path_type=Path))
 @click.option("--data", help="A data set, as for `kinhash train`; the run's encoder encodes --part of it.")
-@click.option("--part", type=click.Choice(["train", "test", "all"]), help="[default: test]")
-@click.option("--root", type=click.Path(path_type=Path), help="Folder of a data set that is given by name.")
+@click.option("--part", type=PARTS, help="[default: test]")
+@root_option
 @click.option(
     "--codes", type=click.Path(path_type=Path), help="Codes with labels, from `kinhash encode --part`."
 )
@@ -30,13 +37,7 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path),
     help="FILE.npz with z and labels, maybe predictions, in place of encoding.",
 )
-@click.option(
-    "--semantics",
-    "specs",
-    multiple=True,
-    metavar="[NAME=]SPEC",
-    help=f"{SPEC_HELP}; several get names.  [default: the encoder's own]",
-)
+@named_semantics_option("several get names.  [default: the encoder's own]")
 @semantics_options
 @click.option("--out", type=click.Path(path_type=Path), help="[default: report.html in RUN]")
 @click.option(

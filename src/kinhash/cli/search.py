@@ -9,14 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kinhash.cards.names import CARD
-from kinhash.cli.index_talk import (
-    as_ids,
-    example,
-    fitting_encoder,
-    index_argument,
-    where_option,
-)
-from kinhash.cli.talk import device_option, json_option, print_json
+from kinhash.cli.index_talk import as_ids, fitting_encoder, index_argument, where_option
+from kinhash.cli.talk import device_option, example, json_option, print_json
 from kinhash.errors import FormatError
 
 if TYPE_CHECKING:

@@ -42,6 +42,13 @@ def semantics_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
+def named_semantics_option(about: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """--semantics [NAME=]SPEC, as often as one likes: what `read_named_semantics` takes."""
+    return click.option(
+        "--semantics", "specs", multiple=True, metavar="[NAME=]SPEC", help=f"{SPEC_HELP}; {about}"
+    )
+
+
 def read_semantics(spec: str, classes: Sequence[str], options: dict[str, Any]) -> Semantics:
     """The `Semantics` of `classes` that `spec` describes; `options` that are None count as not given."""
     import kinhash as kh

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from kinhash.cli.index_talk import example
+from kinhash.cli.talk import example
 from kinhash.errors import InputError
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -41,3 +41,20 @@ def tell_left_out(broken: Sequence[Broken]) -> list[dict[str, str]]:
 def print_json(card: dict[str, Any]) -> None:
     """One json object on stdout."""
     click.echo(json.dumps(card, indent=1, allow_nan=False))
+
+
+def counted(number: int, what: str) -> str:
+    """'1 item', '2 items'."""
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def example(text: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Lines at the end of a command's help, as they stand."""
+
+    def add(function: Callable[..., Any]) -> Callable[..., Any]:
+        function.__doc__ = f"{function.__doc__}\n\n    \b\n    Examples:\n" + "\n".join(
+            f"      {line}" for line in text.strip().splitlines()
+        )
+        return function
+
+    return add

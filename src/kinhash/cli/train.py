@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from kinhash.cli.data_option import root_option
 from kinhash.cli.semantics_option import SPEC_HELP, read_semantics, semantics_options
 from kinhash.cli.talk import device_option, json_option, plain_warnings, print_json, quiet_option
 from kinhash.errors import InputError
@@ -22,7 +23,7 @@ _SHOWN = ("map_full", "accuracy", "unique_codes", "kendall_tau")
 
 @click.command()
 @click.argument("data")
-@click.option("--root", type=click.Path(path_type=Path), help="Folder of a data set that is given by name.")
+@root_option
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="Folder of the run.")
 @click.option("--semantics", help=f"{SPEC_HELP}.  [default: wordnet]")
 @semantics_options
