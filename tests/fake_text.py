@@ -1,4 +1,4 @@
-"""A sentence encoder that needs no weights: the mean of one random vector per word."""
+"""A sentence encoder that needs no weights: instant, and alike for texts that share words."""
 
 from __future__ import annotations
 
@@ -6,18 +6,27 @@ import zlib
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
+
+WIDTH = 12
 
 
 class Words:
-    """Equal words give equal vectors, so sentences that share words are near each other."""
+    """The sum of one random vector per word, of unit length."""
 
-    def __init__(self, width: int = 12, name: str = "words") -> None:
-        self.name, self.width, self.asked = name, width, 0
+    def __init__(self, width: int = WIDTH, name: str = "words") -> None:
+        self.name, self.width = name, width
+        self.asked: list[str] = []
 
-    def encode(self, texts: Sequence[str]) -> np.ndarray:
-        self.asked += len(texts)
-        rows = [np.mean([self._word(word) for word in text.split()], axis=0) for text in texts]
-        return np.array(rows, np.float32).reshape(len(rows), self.width)
+    def encode(self, texts: Sequence[str], progress: object = False) -> NDArray[np.float32]:
+        self.asked += texts
+        return self(texts)
 
-    def _word(self, word: str) -> np.ndarray:
+    def __call__(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        sums = [sum(self._word(word) for word in text.lower().split()) for text in texts]
+        rows = np.array(sums, np.float64).reshape(len(texts), self.width)
+        unit: NDArray[np.float32] = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+        return unit
+
+    def _word(self, word: str) -> NDArray[np.float64]:
         return np.random.default_rng(zlib.crc32(word.encode())).normal(size=self.width)

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from cli.commands import done
-from made_up_sentences import WIDTH, WordSums
+from fake_text import WIDTH, Words
 from realdata import find_data
 from scipy.stats import kendalltau, spearmanr
 
@@ -30,7 +30,7 @@ ROWS = [
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr("kinhash.models.text.text_encoder", lambda name: WordSums())
+    monkeypatch.setattr("kinhash.models.text.text_encoder", lambda name: Words())
     text = HEADER + "".join(f"{score}\t{left}\t{right}\n" for score, left, right in ROWS)
     (tmp_path / "test.tsv").write_text(text)
     return tmp_path
@@ -56,7 +56,7 @@ def test_every_form_is_rated(folder: Path) -> None:
     scores = {score.name: score for score in kh.sts(folder, ["made-up"])}
     assert [(name, score.bytes) for name, score in scores.items()] == [
         ("made-up", 4 * WIDTH),
-        ("made-up, 32 signs", 4),
+        ("made-up, 12 signs", 2),
         ("made-up, 64 hyperplanes", 8),
         ("made-up, 128 hyperplanes", 16),
         ("made-up, 256 hyperplanes", 32),
@@ -65,10 +65,10 @@ def test_every_form_is_rated(folder: Path) -> None:
         ("TF-IDF", None),
     ]
     people, left, right = (list(column) for column in zip(*ROWS, strict=True))
-    a, b = WordSums()(left), WordSums()(right)
+    a, b = Words()(left), Words()(right)
     expected = {
         "made-up": (a * b).sum(1),
-        "made-up, 32 signs": ((a >= 0) == (b >= 0)).sum(1),
+        "made-up, 12 signs": ((a >= 0) == (b >= 0)).sum(1),
         "word overlap": word_overlap(left, right),
     }
     for name, alike in expected.items():

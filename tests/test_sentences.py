@@ -7,7 +7,7 @@ import sys
 
 import numpy as np
 import pytest
-from made_up_sentences import WordSums
+from fake_text import Words
 
 import kinhash as kh
 from kinhash.cli.semantics_option import read_semantics
@@ -17,22 +17,22 @@ from kinhash.meaning.glosses import class_texts
 
 
 @pytest.fixture
-def encoder(monkeypatch: pytest.MonkeyPatch) -> WordSums:
-    made = WordSums()
+def encoder(monkeypatch: pytest.MonkeyPatch) -> Words:
+    made = Words()
     monkeypatch.setattr("kinhash.models.text.text_encoder", lambda name: made)
     return made
 
 
-def test_classes_by_their_glosses(encoder: WordSums) -> None:
+def test_classes_by_their_glosses(encoder: Words) -> None:
     kin = kh.semantics("sentences", "cifar100")
     texts = class_texts("cifar100")
-    assert kin.name == "sentences word-sums manhattan"
+    assert kin.name == "sentences words manhattan"
     assert kin.classes == tuple(texts)
     assert encoder.asked == list(texts.values())
     assert np.array_equal(kin.distance, embedding_distances(encoder(list(texts.values()))))
 
 
-def test_captions_metric_and_scale(encoder: WordSums) -> None:
+def test_captions_metric_and_scale(encoder: Words) -> None:
     captions = ["two dogs", "two dogs run", "a red boat"]
     kin = kh.semantics("sentences", captions, metric="cosine", scale=2.0)
     assert np.array_equal(kin.distance, embedding_distances(encoder(captions), metric="cosine"))
@@ -45,9 +45,9 @@ def test_captions_metric_and_scale(encoder: WordSums) -> None:
 def test_another_encoder_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
 
-    def text_encoder(name: str) -> WordSums:
+    def text_encoder(name: str) -> Words:
         asked.append(name)
-        return WordSums()
+        return Words()
 
     monkeypatch.setattr("kinhash.models.text.text_encoder", text_encoder)
     kh.semantics("sentences:a/b:c", ["x", "y"])
@@ -77,9 +77,9 @@ def test_without_the_extra_the_pip_line_is_said(monkeypatch: pytest.MonkeyPatch)
         kh.semantics("sentences", ["a", "b"])
 
 
-def test_on_the_command_line(encoder: WordSums) -> None:
+def test_on_the_command_line(encoder: Words) -> None:
     by_names = read_semantics("sentences", ["two dogs", "a dog"], {"metric": "cosine", "measure": None})
-    assert by_names.name == "sentences word-sums cosine"
+    assert by_names.name == "sentences words cosine"
     table = read_semantics("sentences", ["cot", "tent"], {"table": {"cot": "bed.n.01"}})
     assert encoder.asked[-2:] == ["a piece of furniture that provides a place to sleep", "tent"]
     assert table.classes == ("cot", "tent")

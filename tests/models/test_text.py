@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from made_up_sentences import WIDTH, WordSums
+from fake_text import WIDTH, Words
 from numpy.typing import NDArray
 
 import kinhash as kh
@@ -17,7 +17,7 @@ from kinhash.models.text import TextEncoder
 from kinhash.models.text_cache import VectorCache
 
 
-class Counted(WordSums):
+class Counted(Words):
     """Remembers what it was asked."""
 
     def __call__(self, texts: Sequence[str]) -> NDArray[np.float32]:
@@ -44,7 +44,7 @@ def test_vectors_stand_in_the_order_of_the_texts(encoder: TextEncoder, runner: C
     texts = [f"text number {i}" + " more" * (i % 7) for i in np.random.default_rng(0).permutation(1300)]
     vectors = encoder.encode(texts)
     assert vectors.dtype == np.float32
-    assert np.array_equal(vectors, WordSums()(texts))
+    assert np.array_equal(vectors, Words()(texts))
     assert np.array_equal(encoder.encode(tuple(texts[::-1])), vectors[::-1])
     assert len(runner.asked) == 1300  # the second time they lay in the cache
 
@@ -53,7 +53,7 @@ def test_equal_texts_are_computed_once(runner: Counted) -> None:
     encoder = kh.text_encoder("encoder", cache=False)
     vectors = encoder.encode(["b", "a", "b", "b"])
     assert sorted(runner.asked) == ["a", "b"]
-    assert np.array_equal(vectors, WordSums()(["b", "a", "b", "b"]))
+    assert np.array_equal(vectors, Words()(["b", "a", "b", "b"]))
     encoder.encode(["a"])
     assert sorted(runner.asked) == ["a", "a", "b"]  # without a cache nothing is kept
 
@@ -63,7 +63,7 @@ def test_the_cache_outlives_the_encoder_and_tells_encoders_apart(
 ) -> None:
     encoder.encode(["a", "b"])
     again = kh.text_encoder("encoder", device="cpu", cache=tmp_path / "cache")
-    assert np.array_equal(again.encode(["c", "a"]), WordSums()(["c", "a"]))
+    assert np.array_equal(again.encode(["c", "a"]), Words()(["c", "a"]))
     assert runner.asked == ["a", "b", "c"]
     (tmp_path / "encoder" / "config.json").write_text('{"other": 1}')
     kh.text_encoder("encoder", device="cpu", cache=tmp_path / "cache").encode(["a"])
