@@ -62,6 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     train, test = load(options.root, options.work, validation=options.validation or options.check)
     if options.check:
         options.table, options.epochs, options.only = "text", CHECKED_EPOCHS, ["ours", TWO_TOWER]
+        options.validation = False  # no trial: nothing is written
     if options.table == "hashing":
         hashing_table(options, train, test)
         return 0

@@ -51,3 +51,13 @@ def test_trials_are_kept_beside_each_other(ask: list[str], tmp_path: Path) -> No
     card = json.loads((tmp_path / "flickr8k" / "validation.json").read_text())
     assert len(card["trials"]) == 2 * 4  # floats and bits of both, with each dropout
     assert not (tmp_path / "flickr8k" / "text.json").exists()
+
+
+def test_the_check_says_what_is_missed_and_writes_nothing(
+    ask: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status = captions.main([*ask, "--check", "--validation"])
+    last = capsys.readouterr().out.splitlines()[-2:]
+    assert [line.split(":")[0][5:] for line in last] == [captions.HEADLINE_BITS, captions.RATIO]
+    assert status == any(line.startswith("FAIL") for line in last)
+    assert not list(tmp_path.iterdir())
