@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from zeroshot.conftest import Classes
+from made_up_classes import Classes
 
 from kinhash.codes import Codes
 from kinhash.errors import InputError, UnknownClassError

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from zeroshot.conftest import Classes
+from made_up_classes import Classes
 
 from kinhash.errors import InputError
 from kinhash.zeroshot import BZSL, EXEM, ConSE, KinCodes, SynC
