@@ -267,6 +267,12 @@ def test_pictures_through_an_encoder(tmp_path: Path, monkeypatch: pytest.MonkeyP
         assert [hit["distance"] for hit in hits["answers"][0]["hits"]] == [0]
     said = refused("search", tmp_path / "i", "--image", photos / "broken.png", *query)
     assert "broken.png cannot be read" in said
+    for way in ([photos], ["--image", photos]):  # never the first picture alone, without a word
+        said = refused("search", tmp_path / "i", *way, *query)
+        assert "is a folder: name one picture" in said or "sentence" in said
+    np.save(tmp_path / "rows.npy", np.zeros((2, 8, 8, 3), np.uint8))
+    said = refused("search", tmp_path / "i", "--image", tmp_path / "rows.npy", *query)
+    assert "holds 2 things, and a query is one" in said
     done("index", "create", tmp_path / "j", "--bits", 8)
     said = refused("index", "add", tmp_path / "j", photos, "--encoder", tmp_path / "encoder", *device)
     assert "makes codes of 24 bits, the index" in said

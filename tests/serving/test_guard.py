@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from serving.inside import Asker, asking
 
+import kinhash as kh
+from kinhash.errors import ServerError
 from kinhash.serving.app import Settings, create_app
 from kinhash.serving.guard import local_names
+from kinhash.serving.running import running
 from kinhash.serving.served import served
 
 SECRET = "sésame, ouvre-toi"
@@ -49,6 +53,20 @@ def test_the_token_as_a_header(guarded: Asker) -> None:
     plain.runner.close()
     assert guarded.get("/api", authorization=f"Bearer {SECRET}").status == 200
     assert guarded.get("/api", authorization=f"bearer {SECRET}").status == 200
+
+
+@pytest.mark.parametrize("token", ["sésame", "開けゴマ"])
+def test_tokens_in_any_script(colours: Path, token: str) -> None:
+    app = create_app([served("a", colours / "colours.kin")], Settings(token=token))
+    with asking(app) as asker:
+        welcome = asker.get(f"/?token={quote(token)}")
+        assert welcome.status == 303
+        assert asker.get("/", cookie=welcome.headers["set-cookie"].split(";")[0]).status == 200
+    with running(create_app([served("a", colours / "colours.kin")], Settings(token=token))) as url:
+        with kh.Client(url, token=token) as client:
+            assert len(client) == 40
+        with pytest.raises(ServerError, match="wants its token"):
+            kh.Client(url, token=token[:-1])
 
 
 def test_a_browser_changes_the_token_into_a_cookie(guarded: Asker) -> None:

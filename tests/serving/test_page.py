@@ -240,6 +240,7 @@ def test_errors_are_sentences(gallery: Gallery) -> None:
     assert gallery.ids() == []
     gallery.open("/?where=step+>")
     assert "expected a number" in str(gallery.run(ERROR))
+    gallery.open("/?text=red&where=step+>+2")
     for name, said in (
         ("broken.png", "the upload of 10 bytes cannot be read"),
         ("large.png", "is larger than the 0 MB"),
@@ -248,6 +249,10 @@ def test_errors_are_sentences(gallery: Gallery) -> None:
         file.write_bytes(b"no picture" if name == "broken.png" else os.urandom(300_000))
         gallery.page.give_files("#file", [file])
         gallery.page.wait(f"{ERROR}.includes({json.dumps(said)})")
+        assert "where=" in str(gallery.run("location.search"))  # the filter stays
+        assert "text=" not in str(
+            gallery.run("location.search")
+        )  # the address is no longer of the query before
     gallery.open("/?text=red&where=step+>+100")
     assert gallery.run("document.querySelector('.empty').textContent") == "Nothing passes the filter."
     assert gallery.run(ERROR) == ""

@@ -172,6 +172,7 @@ def test_no_request_reaches_a_file_that_no_item_names(ask: Asker) -> None:
         assert reply.status in (400, 404)
     assert ask.get("/api/colours/thumbnail").status == 400
     assert ask.get("/api/colours/thumbnail?id=red-00.png&size=-1").status == 400
+    assert ask.get(f"/api/colours/thumbnail?id=red-00.png&size={'9' * 5000}").status == 400
     assert ask.get("/api/colours/thumbnail?id=red-00.png&size=%C2%B2").status == 400
 
 

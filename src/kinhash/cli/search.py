@@ -11,7 +11,7 @@ import click
 from kinhash.cards.names import CARD
 from kinhash.cli.index_talk import as_ids, fitting_encoder, index_argument, where_option
 from kinhash.cli.talk import device_option, example, json_option, print_json
-from kinhash.errors import FormatError
+from kinhash.errors import FormatError, InputError
 
 if TYPE_CHECKING:
     from kinhash.codes import Codes
@@ -114,16 +114,22 @@ def _encoder_of(index: Index, given: Path | None) -> Path:
 
 
 def _picture(model: HashEncoder, image: Path) -> Codes:
+    if image.is_dir():
+        raise InputError(f"{image} is a folder: name one picture, or several by --image each")
     made = model.encode_all(image)
     if made.broken:
         raise FormatError(f"{image} cannot be read: {made.broken[0].reason}")
+    if len(made.ids) != 1:
+        raise InputError(
+            f"{image} holds {len(made.ids)} things, and a query is one: search with each by itself"
+        )
     return made.codes
 
 
 def is_file(query: str) -> bool:
-    """Whether a query names something on the disk; a sentence may be longer than any name."""
+    """Whether a query names a file; a sentence may be longer than any name, and one word may be a folder's, too."""
     try:
-        return Path(query).exists()
+        return Path(query).is_file()
     except (OSError, ValueError):
         return False
 

@@ -27,7 +27,9 @@ class Connection:
         self._base = parts.path.rstrip("/")
         self._lock = threading.Lock()
         self._http = kind(parts.hostname, parts.port, timeout=timeout)
-        self._headers = {} if token is None else {"Authorization": f"Bearer {token}"}
+        # the standard library writes headers in Latin-1: this way UTF-8 goes out
+        spelled = None if token is None else token.encode().decode("latin-1")
+        self._headers = {} if spelled is None else {"Authorization": f"Bearer {spelled}"}
 
     def get(self, path: str) -> Any:
         return json.loads(self._ask("GET", path))

@@ -64,7 +64,9 @@ class Guard:
         self._app = app
         self._token = token
         self._hosts = hosts
-        self._cookie = "kinhash-" + hashlib.sha256((token or "").encode()).hexdigest()[:8]
+        # any token fits into a cookie so, and a cookie that gets lost does not tell it
+        made = hashlib.sha256(b"cookie of kinhash " + (token or "").encode()).hexdigest()
+        self._cookie, self._proof = f"kinhash-{made[:8]}", made[8:]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or (self._token is None and self._hosts is None):
@@ -90,13 +92,13 @@ class Guard:
 
     def _knows(self, headers: Headers) -> bool:
         kind, _, given = headers.get("authorization", "").partition(" ")
-        if kind.lower() == "bearer":
-            return self._same(given)
+        if kind.lower() == "bearer":  # bytes above 127 come as UTF-8 from most programs, as Latin-1 from some
+            return self._same(given) or self._same(given.encode("latin-1").decode("utf-8", "replace"))
         try:
             cookie = SimpleCookie(headers.get("cookie", "")).get(self._cookie)
         except CookieError:
             return False
-        return cookie is not None and self._same(cookie.value)
+        return cookie is not None and hmac.compare_digest(cookie.value.encode(), self._proof.encode())
 
     def _same(self, given: str | None) -> bool:
         return given is not None and hmac.compare_digest(given.encode(), str(self._token).encode())
@@ -105,7 +107,7 @@ class Guard:
         """The token becomes a cookie and leaves the address."""
         left = [pair for pair in parse_qsl(scope["query_string"].decode("latin-1")) if pair[0] != "token"]
         reply = RedirectResponse("/" + ("?" + urlencode(left) if left else ""), 303)
-        reply.set_cookie(self._cookie, str(self._token), httponly=True, samesite="strict")
+        reply.set_cookie(self._cookie, self._proof, httponly=True, samesite="strict")
         await reply(scope, receive, send)
 
 

@@ -131,7 +131,7 @@ class Routes:
         served = searcher.served
         name = read_id(request.query_params.get("id"), served.index.ids_kind)
         size = request.query_params.get("size", "256")
-        if not size.isdecimal():
+        if not size.isdecimal() or len(size) > 9:  # Python itself refuses to read very long numbers
             raise InputError(f"size is a whole number, got {size!r:.20}")
         item = await searcher.get([name])
         path = file_of(name, item.metadata[0], served.pictures)

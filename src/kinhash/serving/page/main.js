@@ -101,9 +101,9 @@ async function show(wanted, { picture = null, replace = false, focus = false } =
   at("results").classList.toggle("beside", columns.length > 1);
   const done = await Promise.allSettled(columns.map((column) => column.show(state, picture, signal)));
   if (signal.aborted) return;
-  if (picture && columns[0].code) {
-    state = { ...state, code: columns[0].code, ...(columns[1]?.code ? { code2: columns[1].code } : {}) };
-    remember(state);
+  if (picture) {
+    if (columns[0].code) state = { ...state, code: columns[0].code, ...(columns[1]?.code ? { code2: columns[1].code } : {}) };
+    remember(state); // of a picture that failed nothing is kept, nor of the query before it
   }
   describe(columns, picture);
   columns.forEach(({ list }) => makeReachable(list));
