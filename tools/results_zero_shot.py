@@ -99,13 +99,12 @@ def _first_hit(members: Mapping[str, Sequence[Result]]) -> str:
         name: statistics.fmean(result.metric("hit_at_1_bin") or 0.0 for result in own)
         for name, own in members.items()
     }
-    ours = [name for name in best if name.startswith("SIM-KL-CLASS")]
-    plain = [name for name in best if name.startswith("CLASS")]
-    if not ours or not plain:
+    plain = best.get("CLASS")
+    if plain is None:
         return ""
-    first, second = (max(names, key=best.__getitem__) for names in (ours, plain))
-    margin = best[first] - best[second]
-    return f"\n\nhit@1 of codes, {first} over {second}: {'+' if margin > 0 else ''}{number(margin)}."
+    margins = {name: value - plain for name, value in best.items() if name.startswith("SIM-KL-CLASS")}
+    told = [f"{name} {'+' if margin > 0 else ''}{number(margin)}" for name, margin in margins.items()]
+    return f"\n\nhit@1 of codes, over CLASS: {', '.join(told)}." if told else ""
 
 
 def _name(config: Mapping[str, Any]) -> str:
