@@ -15,7 +15,7 @@ from album.albums import coded_encoder, digits, encoder, items, photo
 import kinhash as kh
 from kinhash.album.outcome import Outcome
 from kinhash.album.place import index_at, place_of, sole_use
-from kinhash.errors import InputError, NotFoundError, StorageError
+from kinhash.errors import InputError, MissingDependencyError, NotFoundError, StorageError
 from kinhash.models import HashEncoder, HashNetwork
 from kinhash.models.retrieval import Retrieval
 
@@ -176,6 +176,7 @@ def test_the_index_may_lie_elsewhere_and_belongs_to_one_folder(
     (tmp_path / "full" / "thesis.txt").touch()
     with pytest.raises(InputError, match="not empty"):
         kh.photos(tmp_path / "renamed", encoder=saved, index=tmp_path / "full")
+    assert [path.name for path in (tmp_path / "full").iterdir()] == ["thesis.txt"]
 
 
 def test_another_encoder_or_length_is_refused(album: Path, saved: Path, tmp_path: Path) -> None:
@@ -201,6 +202,7 @@ def test_folders_that_are_none_or_hold_nothing(tmp_path: Path, album: Path, save
     (tmp_path / "empty").mkdir()
     with pytest.raises(InputError, match="holds no photos"):
         kh.photos(tmp_path / "empty", encoder=saved)
+    assert list((tmp_path / "empty").iterdir()) == []
     kh.photos(album, encoder=saved)
     for path in album.rglob("*.png"):
         if ".kinhash" not in path.parts:
@@ -299,3 +301,11 @@ def test_where_nothing_is_to_be_encoded_torch_is_not_needed(album: Path, saved: 
         [sys.executable, "-c", _WITHOUT_TORCH, album], capture_output=True, text=True, check=True
     )
     assert "5 photos, 1 moved, 1 removed" in done.stdout
+
+
+def test_what_to_install_for_the_encoder_that_nobody_named(
+    album: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(MissingDependencyError, match=r"kinhash\[weights-lite\]"):
+        kh.photos(album)

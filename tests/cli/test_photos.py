@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import socket
 from pathlib import Path
 from typing import Any
 
@@ -72,6 +73,14 @@ def test_the_page_shows_the_name_of_the_folder_wherever_one_stands(
     dated = album.rename(album.with_name("Summer 2019.07"))
     assert run("photos", dated, "--quiet").exit_code == 0
     assert names == ["2019", "Pictures", "Summer-2019.07"]
+
+
+def test_an_address_that_is_taken_is_said_before_anything_is_encoded(album: Path, untrained: None) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        said = refused("photos", album, "--port", taken.getsockname()[1])
+    assert "choose another port" in said
+    assert "from 0 to 65535" in refused("photos", album, "--port", 70_000)
+    assert not (album / ".kinhash").exists()
 
 
 def test_an_interruption_says_that_nothing_is_lost(

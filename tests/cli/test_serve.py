@@ -49,6 +49,21 @@ def test_options_become_arguments(called: list[Any]) -> None:
     assert (called[2][2]["cors"], called[2][2]["pictures"]) == (("https://x",), Path("p"))
 
 
+def test_a_folder_of_photos_brings_its_encoder_and_its_pictures(tmp_path: Path, called: list[Any]) -> None:
+    pytest.importorskip("torch")
+    from album.albums import encoder, photo
+
+    photo(tmp_path / "Pictures" / "a.png", 1)
+    encoder().save(tmp_path / "encoder")
+    home = kh.photos(tmp_path / "Pictures", encoder=tmp_path / "encoder").index.parent
+    done("serve", tmp_path / "Pictures")
+    indexes, own, options = called[0]
+    assert (indexes, own) == ({"Pictures": home / "index"}, {"Pictures": home / "encoder"})
+    assert options["pictures"] == tmp_path / "Pictures"
+    done("serve", tmp_path / "Pictures", "--encoder", "e", "--pictures", "p")
+    assert (called[1][1], called[1][2]["pictures"]) == (Path("e"), Path("p"))
+
+
 def test_the_token_may_come_from_the_environment(called: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KINHASH_TOKEN", "quiet")
     done("serve", "a.kin")

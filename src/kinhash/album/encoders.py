@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from kinhash.album.place import Place
 from kinhash.cards.encoder_card import read_card
 from kinhash.cards.names import CARD
-from kinhash.errors import FormatError, InputError
+from kinhash.errors import FormatError, InputError, require
 from kinhash.index.head import NAME as HEAD
 
 if TYPE_CHECKING:
@@ -55,6 +55,8 @@ def settled_encoder(
 
 
 def _chosen(encoder: str | os.PathLike[str] | None, bits: int | None, device: str | None) -> HashEncoder:
+    if encoder is None:
+        require("torch", "weights-lite")  # more than torch is missing where nothing was installed for it
     from kinhash.models.pretrained import pretrained_encoder
     from kinhash.models.storage import load_encoder
 

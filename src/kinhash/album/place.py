@@ -62,10 +62,16 @@ def index_at(path: Path) -> Path:
     return path
 
 
+def folder_of(index: Path) -> Path | None:
+    """The folder of photos in which an index lies, where it lies in one."""
+    return index.parent.parent if index.parent.name == HOME else None
+
+
 @contextmanager
 def sole_use(place: Place) -> Iterator[None]:
     """Be the only process that brings this place up to date; the lock of a process that dies is gone with it."""
     try:
+        _refuse_strange(place.home)
         place.home.mkdir(parents=True, exist_ok=True)
         handle = os.open(place.home / "lock", os.O_RDWR | os.O_CREAT, 0o644)
     except OSError as error:
@@ -86,6 +92,12 @@ def sole_use(place: Place) -> Iterator[None]:
         os.close(handle)
 
 
+def _refuse_strange(home: Path) -> None:
+    """Nothing is written to a folder that holds other things."""
+    if home.is_dir() and not (home / _CARD).is_file() and any(name.name != "lock" for name in home.iterdir()):
+        raise InputError(f"{home} is not empty and not from `kinhash photos`: name another folder")
+
+
 def _claim(place: Place) -> None:
     """Say whose index this is, or refuse one that belongs to another folder."""
     card = place.home / _CARD
@@ -99,8 +111,6 @@ def _claim(place: Place) -> None:
             raise InputError(
                 f"{place.home} belongs to the folder {theirs}; name another place for {own} with --index"
             )
-    elif any(name.name != "lock" for name in place.home.iterdir()):
-        raise InputError(f"{place.home} is not empty and not from `kinhash photos`: name another folder")
     text = json.dumps({"format": _FORMAT, "version": _VERSION, "folder": own}, indent=1)
     try:
         replace_file(card, text.encode())

@@ -45,11 +45,11 @@ def photos(
     """
     started = time.monotonic()
     place = place_of(folder, index)
+    if not place.home.exists():
+        _walked(place)  # of a folder without photos nothing is kept
     with sole_use(place):
         seen = time.time_ns()
-        found = walk(place.folder)
-        if not found.files:
-            raise InputError(_nothing(place, found))
+        found = _walked(place)
         settled = settled_encoder(place, encoder, bits, device)
         with _opened(place, settled.bits) as opened:
             unreadable = records.read_unreadable(place.unreadable)
@@ -175,6 +175,13 @@ def _opened(place: Place, bits: int) -> Index:
     if place.index.is_dir():
         shutil.rmtree(place.index)
     return Index.create(place.index, bits, ids="str")
+
+
+def _walked(place: Place) -> Walk:
+    found = walk(place.folder)
+    if not found.files:
+        raise InputError(_nothing(place, found))
+    return found
 
 
 def _nothing(place: Place, found: Walk) -> str:

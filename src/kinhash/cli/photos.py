@@ -64,11 +64,13 @@ def command(
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # read when torch is loaded, which happens below
     import kinhash as kh
     from kinhash.data.walking import text_of
+    from kinhash.serving.running import check_address
     from kinhash.serving.served import short_name
 
     if not no_serve:  # before the long part
         require("starlette", "serve")
         require("uvicorn", "serve")
+        check_address(host, port)
     with plain_warnings(), _progress(not quiet) as progress:
         outcome = kh.photos(
             folder,

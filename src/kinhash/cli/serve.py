@@ -50,9 +50,11 @@ def command(
 ) -> None:
     """Serve INDEX with a gallery page until Ctrl-C; several indexes stand side by side in it.
 
-    Without --encoder, searches are by item and by code. Only this machine can ask, unless --host says otherwise.
+    Without --encoder, searches are by item and by code. Only this machine can ask, unless --host says otherwise. A folder
+    of photos stands for the index that `kinhash photos` made of it, with its encoder and pictures.
     """
     import kinhash as kh
+    from kinhash.album.place import folder_of, index_at
     from kinhash.serving.served import names_of
 
     if len(encoders) > 1 and len(encoders) != len(indexes):
@@ -62,11 +64,17 @@ def command(
     if not max_upload > 0:
         raise InputError(f"--max-upload is a number of MB above 0, got {max_upload:g}")
     names = names_of(indexes)
+    opened = dict(zip(names, map(index_at, indexes), strict=True))
     encoder: Any = (
         dict(zip(names, encoders, strict=True)) if len(encoders) > 1 else next(iter(encoders), None)
     )
+    photos = {name: folder for name, path in opened.items() if (folder := folder_of(path)) is not None}
+    if not encoders and photos:
+        encoder = {name: opened[name].parent / "encoder" for name in photos}
+    if pictures is None and len(indexes) == len(photos) == 1:
+        pictures = photos[names[0]]
     kh.serve(
-        dict(zip(names, indexes, strict=True)),
+        opened,
         encoder,
         host=host,
         port=port,

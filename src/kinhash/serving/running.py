@@ -94,6 +94,11 @@ def running(app: Starlette) -> Iterator[str]:
         listening.close()
 
 
+def check_address(host: str, port: int) -> None:
+    """Raise what `serve` would raise for this address, for whoever has long work to do first."""
+    _listen(host, port).close()
+
+
 def warm_up(index: Index) -> None:
     """Compile, or load what was compiled, before somebody waits for it; the codes come into memory on the way."""
     if len(index):
