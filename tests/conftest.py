@@ -1,6 +1,16 @@
-"""Fixtures that every test may ask for."""
+"""Fixtures that every test may ask for; one thread for torch and BLAS.
+
+What tests compute is small, and threads that wait for each other on a busy machine cost most of the time. With one,
+sums also have one order.
+"""
 
 from __future__ import annotations
+
+import os
+
+os.environ["OMP_NUM_THREADS"] = (
+    "1"  # read when torch and numpy are loaded, here and in the processes that tests start
+)
 
 import numpy as np
 import pytest

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import torch
 from cli.commands import done, refused, run
 from data.pairs import write_tar
 from fake_text import Words
@@ -35,13 +34,10 @@ QUICK = (
 
 @pytest.fixture(scope="module", autouse=True)
 def _quiet() -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
     with pytest.MonkeyPatch.context() as patch:
         for module in ("text", "asking"):
             patch.setattr(f"kinhash.models.{module}.text_encoder", lambda name, **_: Words(name=name))
         yield
-    torch.set_num_threads(before)
 
 
 def files(n: int, part: int) -> dict[str, bytes]:

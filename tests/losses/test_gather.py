@@ -16,7 +16,7 @@ SOURCE = Path(__file__).parents[2] / "src"
 
 def test_two_processes_have_the_loss_and_gradients_of_one(tmp_path: Path) -> None:
     command = [sys.executable, gather_worker.__file__]
-    environment = {**os.environ, "PYTHONPATH": str(SOURCE), "OMP_NUM_THREADS": "1"}
+    environment = {**os.environ, "PYTHONPATH": str(SOURCE)}
     workers = [
         subprocess.Popen([*command, str(rank), "2", str(tmp_path)], env=environment, stderr=subprocess.PIPE)
         for rank in range(2)

@@ -1,13 +1,11 @@
-"""One thread, since the networks are tiny; and features of the bundled pictures, computed once."""
+"""Features of the bundled pictures, computed once."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
 
 import numpy as np
 import pytest
-import torch
 
 import kinhash as kh
 from kinhash.data.splits import Split
@@ -17,17 +15,8 @@ from kinhash.models import extract_features
 CLASSES = ("rose", "tulip", "lion", "tiger", "oak_tree", "pine_tree", "bus", "pickup_truck")
 
 
-@pytest.fixture(scope="package", autouse=True)
-def one_thread() -> Iterator[None]:
-    """Threads that wait for each other on a busy machine cost seconds."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
 @pytest.fixture(scope="package")
-def features(one_thread: None) -> tuple[Split, Split]:
+def features() -> tuple[Split, Split]:
     """Training and test features of eight classes of the sample, by the pretrained network, at 64 pixels."""
     data = kh.dataset("cifar100-sample")
     net = kh.build_backbone("efficientnet-lite0")

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 from fake_text import Words
 from pages import run_in_order
 from PIL import Image
@@ -16,7 +14,7 @@ import kinhash as kh
 
 
 @pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     rng = np.random.default_rng(0)
     lines = ["image_id,split,caption"]
     (tmp_path / "flickr8k").mkdir()
@@ -32,10 +30,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     for module in ("text", "asking"):
         monkeypatch.setattr(f"kinhash.models.{module}.text_encoder", lambda name, **_: Words(name=name))
     monkeypatch.chdir(tmp_path)
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield tmp_path
-    torch.set_num_threads(threads)
+    return tmp_path
 
 
 @pytest.mark.timeout(600)

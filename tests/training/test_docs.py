@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import click
 import numpy as np
 import pytest
-import torch
 from pages import command, page, run_in_order
 from PIL import Image
 
@@ -27,7 +25,7 @@ MEANT = {
 
 
 @pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     rng = np.random.default_rng(0)
     lines = ["path,label,caption"]
     for c, name in enumerate(MEANT):
@@ -48,10 +46,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         np.save(tmp_path / "vectors" / f"{part}.npy", values)
         np.save(tmp_path / "vectors" / f"{part}_labels.npy", labels)
     monkeypatch.chdir(tmp_path)
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield tmp_path
-    torch.set_num_threads(threads)
+    return tmp_path
 
 
 @pytest.mark.timeout(600)

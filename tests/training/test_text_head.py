@@ -39,7 +39,9 @@ def captioned(n: int = 256, seed: int = 0, labels: bool = False) -> Split:
 
 def run(split: Split | None = None, **options: Any) -> kh.HashEncoder:
     settings: dict[str, Any] = {"bits": 32, "epochs": 60, "batch": 64, "hidden": 64, "device": "cpu"}
-    settings["input_dropout"] = 0.0  # a toy sentence has two words: without one of them it says something else
+    settings["input_dropout"] = (
+        0.0  # a toy sentence has two words: without one of them it says something else
+    )
     settings |= {"progress": False, "text": Words(), "mixup": 0.0} | options
     return kh.train(captioned() if split is None else split, **settings)
 
@@ -54,11 +56,7 @@ def asked(encoder: kh.HashEncoder, sentence: str, split: Split) -> list[str]:
 
 @pytest.fixture(scope="module")
 def encoder() -> kh.HashEncoder:
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    made = run()
-    torch.set_num_threads(before)
-    return made
+    return run()
 
 
 def test_sentences_find_what_they_describe(encoder: kh.HashEncoder) -> None:
