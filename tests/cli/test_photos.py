@@ -55,6 +55,8 @@ def test_it_is_served_with_its_own_encoder(
     (index, own), options = served[0]
     assert (index, own) == ({"Pictures": album / ".kinhash" / "index"}, album / ".kinhash" / "encoder")
     assert (options["port"], options["host"], options["pictures"]) == (0, "127.0.0.1", album)
+    assert run("photos", album, "--port", "0", "--quiet", "--device", "cpu").exit_code == 0
+    assert str(served[1][0][1].device) == "cpu"
 
 
 def test_the_page_shows_the_name_of_the_folder_wherever_one_stands(
@@ -97,6 +99,8 @@ def test_an_interruption_says_that_nothing_is_lost(
 
 
 def test_bad_folders_are_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "1.jpg").touch()
+    assert "got -3" in refused("photos", tmp_path, "--no-serve", "--workers", -3)
     assert refused("photos", tmp_path / "absent", "--no-serve").endswith("absent does not exist")
 
 

@@ -66,14 +66,22 @@ def test_json_has_a_smaller_limit_where_uploads_may_be_large(ask: Asker, colours
     assert limits.in_words(12) == "12 bytes"
 
 
-def test_a_body_that_does_not_arrive_is_given_up(ask: Asker, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "SECONDS", 0.05)
+@pytest.mark.parametrize(("whole", "pause"), [(0.05, 9.0), (9.0, 0.05)])
+def test_a_body_that_does_not_arrive_is_given_up(
+    ask: Asker, monkeypatch: pytest.MonkeyPatch, whole: float, pause: float
+) -> None:
+    monkeypatch.setattr(limits, "SECONDS", whole)
+    monkeypatch.setattr(limits, "PAUSE", pause)
     monkeypatch.setattr(limits, "_LINGER", 0.05)
 
     async def stalled() -> int:
         from starlette.requests import Request
 
+        parts = iter([b"a", b"b"])
+
         async def receive() -> dict[str, object]:
+            for part in parts:
+                return {"type": "http.request", "body": part, "more_body": True}
             await asyncio.Event().wait()
             raise AssertionError
 

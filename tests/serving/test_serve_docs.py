@@ -82,6 +82,7 @@ def test_what_it_says_of_limits_and_options_holds() -> None:
         "(32 MB; json 4 MB)": UPLOAD == 32 * 2**20 and routes.JSON_LIMIT == 4 * 2**20,
         "above 80 million pixels": pictures.MOST_PIXELS == 80_000_000,
         "within a minute": limits.SECONDS == 60,
+        "a pause of 10 seconds": limits.PAUSE == 10,
         "within 15 seconds": protocol.HEAD_SECONDS == 15,
         "more than 8,192 queries": Batcher.__init__.__kwdefaults__["most_waiting"] == 8192,
         "up to 512 MB": thumbnails.Cache.__init__.__defaults__ == (512 * 2**20,),  # type: ignore[misc]

@@ -16,6 +16,7 @@ from kinhash.album.place import Place, place_of, sole_use
 from kinhash.album.reading import Photo, content_of
 from kinhash.album.records import Record, Unreadable
 from kinhash.codes import Codes
+from kinhash.data.images import reading_threads
 from kinhash.data.walking import Found, Walk, text_of, walk
 from kinhash.errors import InputError
 from kinhash.index.head import NAME as HEAD
@@ -45,6 +46,7 @@ def photos(
     """
     started = time.monotonic()
     place = place_of(folder, index)
+    reading_threads(workers)  # refuses a wrong number before anything is kept
     if not place.home.exists():
         _walked(place)  # of a folder without photos nothing is kept
     with sole_use(place):

@@ -88,7 +88,7 @@ def command(
     if not no_serve:
         kh.serve(
             {short_name(folder.resolve().name): outcome.index},
-            outcome.encoder,
+            outcome.encoder if device is None else kh.load_encoder(outcome.encoder, device=device),
             host=host,
             port=port,
             pictures=folder.absolute(),

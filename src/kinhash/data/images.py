@@ -144,6 +144,8 @@ def read_all(
 
 def reading_threads(asked: int) -> int:
     """`asked`, or where that is 0 one per core, up to where more do not help."""
+    if asked < 0:
+        raise InputError(f"threads are counted from 1 on, and 0 means one per core; got {asked}")
     return asked or min(16, available_threads())
 
 

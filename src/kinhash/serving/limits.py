@@ -11,6 +11,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from kinhash.serving.replies import RefusedError, failed
 
 SECONDS = 60.0  # for a whole body
+PAUSE = 10.0  # seconds in which nothing of it comes
 _LINGER = 2.0  # seconds that a refused client may go on sending, so that it gets to read why
 _LINGER_BYTES = 64 * 2**20
 
@@ -18,15 +19,20 @@ _LINGER_BYTES = 64 * 2**20
 async def read_body(request: Request, most: int) -> bytes:
     """The whole body, at most `most` bytes."""
     parts, size = [], 0
+    now = asyncio.get_running_loop().time
+    end = now() + SECONDS
     try:
-        async with asyncio.timeout(SECONDS):
+        async with asyncio.timeout(min(PAUSE, SECONDS)) as patience:
             async for part in request.stream():
+                patience.reschedule(min(now() + PAUSE, end))
                 size += len(part)
                 if size > most:
                     raise too_large(most)
                 parts.append(part)
     except TimeoutError:
-        raise RefusedError(408, f"the request took more than {SECONDS:.0f} seconds to arrive") from None
+        raise RefusedError(
+            408, f"the request did not arrive within {SECONDS:.0f} seconds, or paused for {PAUSE:.0f}"
+        ) from None
     except ClientDisconnect:
         raise RefusedError(400, "the client hung up") from None
     return b"".join(parts)
