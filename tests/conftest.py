@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import os
 
-os.environ["OMP_NUM_THREADS"] = (
-    "1"  # read when torch and numpy are loaded, here and in the processes that tests start
-)
+# read when torch and numpy are loaded, here and in the processes that tests start
+os.environ["OMP_NUM_THREADS"] = "1"
 
 import numpy as np
 import pytest
