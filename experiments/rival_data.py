@@ -44,6 +44,15 @@ UNSEEN = [
 ]
 
 
+class Apart(Dataset):
+    """A data set whose parts show different classes; `classes` are those of both."""
+
+    def __post_init__(self) -> None:
+        shown = {*self.train.classes, *self.test.classes}
+        if shown != set(self.classes) or set(self.train.classes) & set(self.test.classes):
+            raise SystemExit(f"{self.name}: every class belongs to one of the two parts")
+
+
 def load(options: argparse.Namespace) -> Dataset:
     """What `--data` names: `cifar100`, `cifar100-features`, and both `-unseen`."""
     name = options.data
@@ -59,7 +68,7 @@ def without_classes(data: Dataset, names: list[str]) -> Dataset:
     held = np.isin(np.array(data.classes), names)
     if held.sum() != len(names):
         raise SystemExit(f"{data.name} lacks {sorted(set(names) - set(data.classes))}")
-    return replace(data, train=of_classes(data.train, ~held), test=of_classes(data.test, held))
+    return Apart(data.name, of_classes(data.train, ~held), of_classes(data.test, held), data.classes)
 
 
 def of_classes(split: Split, kept: NDArray[np.bool_]) -> Split:

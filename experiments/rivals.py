@@ -27,6 +27,7 @@ from kinhash.data.splits import Dataset
 from kinhash.methods import METHODS, Method
 
 BITS = 64
+LONGER = {"one-hot": 128}  # a bit for each of the 100 classes
 # kin in the sums of the paper's Table 2 and "reg"; its other sums belong to captions
 LEFT_OUT = ("sim-class", "kl-reg", "sim-kl-reg")
 PUBLISHED = ("lcorr-cls", "lcorr", "label-embedding", "devise", "center")
@@ -108,7 +109,7 @@ def _names() -> list[str]:
 
 
 def _run(name: str, backbone: str, epochs: int, *, seconds: float, **options: Any) -> Run:
-    bits = 0 if METHODS[name].retrieves == "floats" else BITS
+    bits = 0 if METHODS[name].retrieves == "floats" else LONGER.get(name, BITS)
     return Run(name, backbone, bits=bits, epochs=epochs, options=options, seconds_per_epoch=seconds)
 
 

@@ -35,6 +35,7 @@ def score(
     test: every test picture queries the other test pictures. train: they query the training pictures. What is scored,
     codes or floats or both, is what the method retrieves with.
     """
+    k = min(k, len(outputs.test_labels) - 1)  # a sample may hold fewer
     own = _reports(outputs, semantics, k=k)
     metrics = _merged(own) | ({"multi_index_candidates_k10": _compared(outputs)} if "bin" in own else {})
     found = {

@@ -73,7 +73,8 @@ def trained(
         test_predictions=predictions,
         train_z=train.floats,
         train_labels=data.train.targets()[train.positions],
-        card=training_card(run, seconds, log) | {"processes": processes, "retrieval": encoder.retrieval.card()},
+        card=training_card(run, seconds, log)
+        | {"processes": processes, "retrieval": encoder.retrieval.card()},
     )
     outputs.save(folder)
     return outputs

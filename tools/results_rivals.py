@@ -14,7 +14,8 @@ ABOUT = {
     ),
     "rivals-cifar100-features": (
         "All methods, on features of a pretrained network",
-        "EfficientNet-lite0 of ImageNet, pictures enlarged to 128 pixels; behind its features a hidden layer of 512, 5 epochs each.",
+        "EfficientNet-lite0 of ImageNet, pictures enlarged to 128 pixels; behind its features a hidden layer of 512, "
+        "5 epochs each.",
     ),
     "rivals-cifar100-unseen": (
         "Unseen classes, from pictures",
@@ -27,8 +28,8 @@ ABOUT = {
     ),
 }
 PROTOCOL = """\
-64 bits where a method makes codes; floats by the method's own metric. All that learn from semantics learn Wu-Palmer
-likeness. Test pictures search the other test pictures, ties at their expectation; mAP@250 is divided by the hits found.
+64 bits where a method makes codes (one-hot: 128); floats by the metric of the method. All that learn from semantics learn
+Wu-Palmer likeness. Test pictures search the other test pictures, ties at their expectation; mAP@250 is divided by the hits found.
 *Compared*: with how many of the training codes an exact 10-nearest search through four tables of 16 bits compares a test
 code. One seed, unless a spread is given."""
 _RANKED = ("mahp_lcs_float", "mahp_wup_float", "mahp_lcs_bin", "mahp_wup_bin")
@@ -42,7 +43,14 @@ def rivals(results: Sequence[Result]) -> str:
     groups = [group for group in grouped(results) if not group.config.get("variant")]
     groups.sort(key=lambda group: -_best(group))
     columns = ["method", "mAHP@250 LCS float", "WUP float", "LCS bin", "WUP bin", "mAP", "mAP@250"]
-    columns += ["accuracy", "unique codes", "mean NN Hamming of 512", "bit balance", "compared", "training, s"]
+    columns += [
+        "accuracy",
+        "unique codes",
+        "mean NN Hamming of 512",
+        "bit balance",
+        "compared",
+        "training, s",
+    ]
     rows = [
         [
             str(group.config["method"]),
