@@ -9,7 +9,7 @@ from click.testing import CliRunner, Result
 
 import kinhash as kh
 from kinhash.cli.classes import command, read_names
-from kinhash.meaning.tables import read_rows
+from kinhash.meaning.tables import read_sense_rows
 
 
 def run(*arguments: str | Path) -> Result:
@@ -58,7 +58,7 @@ def test_choices_are_not_overwritten(names: Path, tmp_path: Path) -> None:
     assert "may hold choices" in str(again.exception)
     assert out.read_text() == "mine"
     assert run("suggest", names, "--out", out, "--force").exit_code == 0
-    assert len(read_rows(out)) == 4
+    assert len(read_sense_rows(out)) == 4
 
 
 def test_a_place_that_cannot_be_written_is_named(names: Path) -> None:

@@ -17,7 +17,7 @@ from kinhash.meaning.tables import (
     TABLES,
     class_table,
     problems,
-    read_rows,
+    read_sense_rows,
     read_table,
     unknown_synsets,
     write_candidates,
@@ -139,7 +139,7 @@ def test_files_that_are_no_table(tmp_path: Path) -> None:
 def test_candidates_survive_the_file(tmp_path: Path) -> None:
     found = candidates(WORDNET, ["otter", "hamster", "qqqq", "maple tree"])
     write_candidates(tmp_path / "t.csv", WORDNET, found)
-    rows = read_rows(tmp_path / "t.csv")
+    rows = read_sense_rows(tmp_path / "t.csv")
     assert tuple(rows[0]) == COLUMNS
     assert [row["name"] for row in rows] == [c.name for c in found]
     assert [row["synset"] for row in rows] == [c.synset.name if c.synset else "" for c in found]
@@ -152,7 +152,7 @@ def test_candidates_survive_the_file(tmp_path: Path) -> None:
 
 def test_synsets_that_wordnet_lacks_or_that_contradict_their_id(tmp_path: Path) -> None:
     text = "name,synset,wnid\na,cat.n.77,\nb,cat.n.01,n02084071\nc,cat.n.01,n02121620\n"
-    wrong = unknown_synsets(WORDNET, read_rows(written(tmp_path / "t.csv", text)))
+    wrong = unknown_synsets(WORDNET, read_sense_rows(written(tmp_path / "t.csv", text)))
     assert len(wrong) == 2
     assert "no noun 'cat.n.77'" in wrong[0]
     assert "'b': cat.n.01 is n02121620, but `wnid` says n02084071" in wrong[1]

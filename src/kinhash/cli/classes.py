@@ -64,10 +64,10 @@ def suggest(names: Path, out: Path | None, force: bool, as_json: bool) -> None:
 @json_option
 def check(table: Path, as_json: bool) -> None:
     """Check that TABLE chooses exactly one existing synset for every name, and list what it chooses."""
-    from kinhash.meaning.tables import problems, read_rows, read_table, unknown_synsets
+    from kinhash.meaning.tables import problems, read_sense_rows, read_table, unknown_synsets
     from kinhash.meaning.wordnet import load_wordnet
 
-    rows = read_rows(table)
+    rows = read_sense_rows(table)
     wordnet = load_wordnet()
     wrong = [*problems(rows), *unknown_synsets(wordnet, rows)]
     for sentence in wrong:

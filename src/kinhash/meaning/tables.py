@@ -70,7 +70,7 @@ def meanings(
 
 def read_table(path: str | Path, wordnet: WordNet | None = None) -> dict[str, str]:
     """name -> synset or id of a csv table; the first thing wrong with it, or not so in `wordnet`, is an error."""
-    rows = read_rows(Path(path))
+    rows = read_sense_rows(Path(path))
     wrong = [*problems(rows), *(unknown_synsets(wordnet, rows) if wordnet is not None else [])]
     if wrong:
         more = (
@@ -80,7 +80,7 @@ def read_table(path: str | Path, wordnet: WordNet | None = None) -> dict[str, st
     return {row["name"]: row["synset"] for row in rows if _counts(row)}
 
 
-def read_rows(path: Path) -> list[dict[str, str]]:
+def read_sense_rows(path: Path) -> list[dict[str, str]]:
     """The rows of a csv table, blanks around values removed."""
     try:
         with path.open(newline="", encoding="utf-8-sig") as lines:

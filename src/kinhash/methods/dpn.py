@@ -17,7 +17,7 @@ from torch import Tensor
 
 from kinhash.feeding.targets import Targets
 from kinhash.losses import ClassificationLoss
-from kinhash.methods.centres import aims, centres_of, check_centres
+from kinhash.methods.binary_targets import aims, centres_of, check_centres
 from kinhash.methods.contract import PLAIN, Method, Objective, Problem
 from kinhash.models.network import Outputs
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from kinhash.duplicates.facts import Facts
 from kinhash.duplicates.folder import spared
-from kinhash.pages.cards import Card, card
+from kinhash.pages.figure_cards import Card, card
 from kinhash.pages.markup import Html, escaped, tag
 from kinhash.pages.page import page, section
 from kinhash.pages.thumbnails import MEGABYTES, Thumbnail, thumbnails

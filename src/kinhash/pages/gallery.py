@@ -21,7 +21,7 @@ from kinhash.errors import InputError, NotFoundError
 from kinhash.index.checks import LONGEST
 from kinhash.index.scan import k_nearest
 from kinhash.meaning.semantics import Semantics
-from kinhash.pages.cards import Card, card, shortened
+from kinhash.pages.figure_cards import Card, card, shortened
 from kinhash.pages.likeness import likeness_of
 from kinhash.pages.markup import Html, tag
 from kinhash.pages.page import page, section, write_page

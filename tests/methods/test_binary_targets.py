@@ -13,7 +13,7 @@ from methods import cases
 import kinhash as kh
 from kinhash.errors import InputError
 from kinhash.feeding.targets import Targets
-from kinhash.methods.centres import centres_of, check_centres, hadamard
+from kinhash.methods.binary_targets import centres_of, check_centres, hadamard
 from kinhash.models import HashNetwork
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kinhash.pages.cards import Card, card, shortened
+from kinhash.pages.figure_cards import Card, card, shortened
 from kinhash.pages.thumbnails import thumbnail
 
 
