@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from kinhash.data.anything import as_split
+from kinhash.data.images import BrokenPictureWarning
 from kinhash.data.walking import path_of, pictures_below, text_of, walk
 
 
@@ -89,6 +90,8 @@ def test_a_folder_without_permission_is_named(tmp_path: Path, monkeypatch: pytes
     assert (passed.path, passed.folder) == ("locked", True)
     assert passed.reason == "you have no permission to read this folder"
     assert as_split(tmp_path).broken[0].id == "locked"
+    with pytest.warns(BrokenPictureWarning, match=r"locked \(you have no permission to read this folder\)"):
+        assert pictures_below(tmp_path) == [tmp_path / "open" / "1.jpg"]
 
 
 @pytest.mark.skipif(sys.platform == "darwin", reason="this file system takes no such names")

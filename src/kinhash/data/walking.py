@@ -6,10 +6,13 @@ import math
 import os
 import re
 import stat
+import warnings
 from collections import deque
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from kinhash.data.images import BrokenPictureWarning
 
 
 def _suffixes(names: str) -> frozenset[str]:
@@ -83,8 +86,13 @@ def walk(root: Path, suffixes: Collection[str] = SUFFIXES, enough: float = math.
 
 
 def pictures_below(folder: Path) -> list[Path]:
-    """The paths of `walk`; a folder that may not be looked into is passed over."""
-    return [folder / file.path for file in walk(folder).files]
+    """The paths of `walk`; a folder that may not be looked into is passed over with a warning."""
+    found = walk(folder)
+    if closed := [passed for passed in found.passed_over if passed.folder]:
+        more = f", and {len(closed) - 1} more" if len(closed) > 1 else ""
+        first = f"{text_of(closed[0].path)} ({closed[0].reason}){more}"
+        warnings.warn(f"folders left out below {folder}: {first}", BrokenPictureWarning, stacklevel=2)
+    return [folder / file.path for file in found.files]
 
 
 def is_picture(name: str) -> bool:
