@@ -4,30 +4,21 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 from duplicates.scenes import scene
 from few_pictures import make_small
 from pages import check_examples, run_in_order
+from vector_files import write_vectors
 
 import kinhash as kh
+
+NAMES = ("apple", "pear", "rocket", "otter")
 
 
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-def write_vectors(folder: Path) -> None:
-    folder.mkdir()
-    rng = np.random.default_rng(0)
-    names = np.array(["apple", "pear", "rocket", "otter"])
-    for part, n in (("train", 96), ("test", 48)):
-        labels = np.arange(n) % 4
-        values = rng.normal(size=(n, 24)) * 0.5 + 2 * np.eye(4, 24)[labels]
-        np.save(folder / f"{part}.npy", values.astype(np.float32))
-        np.save(folder / f"{part}_labels.npy", names[labels])
 
 
 def test_tutorial(place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -49,14 +40,14 @@ def test_photos(place: Path) -> None:
 
 
 def test_embeddings(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write_vectors(place / "vectors")
+    write_vectors(place / "vectors", NAMES, train=96, test=48, width=24, spread=0.25)
     names = run_in_order("howto-embeddings")
     assert len(names["codes"]) == 96  # type: ignore[arg-type]
     assert capsys.readouterr().out.count("of the 10 nearest") == 3
 
 
 def test_research(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write_vectors(place / "vectors")
+    write_vectors(place / "vectors", NAMES, train=96, test=48, width=24, spread=0.25)
     run_in_order("howto-research")
     assert "orthohash" in capsys.readouterr().out
     assert (place / "runs" / "one" / "report.html").is_file()

@@ -7,9 +7,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 from cli.commands import done
+from vector_files import write_vectors
 
 import kinhash as kh
 from kinhash.errors import FormatError, NotFoundError
@@ -23,13 +23,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a small training, with a test part."""
     pytest.importorskip("torch")
     folder = tmp_path_factory.mktemp("runs")
-    rng = np.random.default_rng(0)
-    for part, n in (("train", 60), ("test", 30)):
-        labels = np.arange(n) % 3
-        np.save(
-            folder / f"{part}.npy", (np.eye(3, 8)[labels] + 0.3 * rng.normal(size=(n, 8))).astype(np.float32)
-        )
-        np.save(folder / f"{part}_labels.npy", labels)
+    write_vectors(folder, range(3), train=60, test=30, width=8)
     data = kh.dataset("embeddings", root=folder)
     kin = kh.semantics("labels", data.classes)
     options = {"bits": 16, "epochs": 1, "progress": False, "device": "cpu"}

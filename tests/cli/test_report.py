@@ -9,20 +9,14 @@ import numpy as np
 import pytest
 from cli.commands import done, refused, run
 from reading_pages import read_page
+from vector_files import write_vectors
 
 NAMES = ("cat.n.01", "dog.n.01", "car.n.01")
 
 
 @pytest.fixture(scope="module")
 def vectors(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("vectors")
-    rng = np.random.default_rng(0)
-    centres = rng.normal(size=(3, 12))
-    for part, n in (("train", 90), ("test", 45)):
-        labels = np.arange(n) % 3
-        np.save(folder / f"{part}.npy", (centres[labels] + 0.3 * rng.normal(size=(n, 12))).astype(np.float32))
-        np.save(folder / f"{part}_labels.npy", np.array(NAMES)[labels])
-    return folder
+    return write_vectors(tmp_path_factory.mktemp("vectors"), NAMES, train=90, test=45, width=12)
 
 
 @pytest.fixture(scope="module")

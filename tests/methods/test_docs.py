@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import method_table
-import numpy as np
 import pytest
 from pages import page, run_in_order
+from vector_files import write_vectors
 
 from kinhash.methods import METHODS
 
@@ -22,13 +22,7 @@ def test_the_table_is_in_step() -> None:
 def test_every_example_runs_in_order(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    rng = np.random.default_rng(0)
-    (tmp_path / "vectors").mkdir()
-    for part, n in (("train", 64), ("test", 40)):
-        labels = np.arange(n) % 4
-        values = (np.eye(4, 8)[labels] + 0.3 * rng.normal(size=(n, 8))).astype(np.float32)
-        np.save(tmp_path / "vectors" / f"{part}.npy", values)
-        np.save(tmp_path / "vectors" / f"{part}_labels.npy", labels)
+    write_vectors(tmp_path / "vectors", range(4), train=64, test=40, width=8)
     monkeypatch.chdir(tmp_path)
     try:
         names = run_in_order("methods")

@@ -12,6 +12,7 @@ import pytest
 from cli.commands import done
 from duplicates.scenes import scene
 from reading_pages import read_page
+from vector_files import write_vectors
 
 import kinhash as kh
 from kinhash.items import CodedItems
@@ -80,13 +81,8 @@ def test_gallery(place: Path, rng: np.random.Generator) -> None:
         assert read_page(place / name).pictures()
 
 
-def test_report(place: Path, rng: np.random.Generator, capsys: pytest.CaptureFixture[str]) -> None:
-    (place / "vectors").mkdir()
-    for part, n in (("train", 90), ("test", 45)):
-        labels = np.arange(n) % 3
-        vectors = rng.normal(size=(3, 12))[labels] + 0.3 * rng.normal(size=(n, 12))
-        np.save(place / "vectors" / f"{part}.npy", vectors.astype(np.float32))
-        np.save(place / "vectors" / f"{part}_labels.npy", np.array(CLASSES)[labels])
+def test_report(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_vectors(place / "vectors", CLASSES, train=90, test=45, width=12)
     data = kh.dataset("vectors")
     kin = kh.semantics("labels", data.classes)
     kh.train(data.train, semantics=kin, bits=8, epochs=2, out="runs/vectors", progress=False, device="cpu")

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from pages import command, page, run_in_order
 from PIL import Image
+from vector_files import write_vectors
 
 from kinhash.cli import cli
 from kinhash.codes import Codes
@@ -39,12 +40,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "\n".join(f"{line.rsplit(',', 2)[0]},{line.rsplit(',')[2]}" for line in lines)
     )
     np.save(tmp_path / "captions.npy", rng.normal(size=(16, 6)))
-    (tmp_path / "vectors").mkdir()
-    for part, n in (("train", 64), ("test", 40)):
-        labels = np.arange(n) % 4
-        values = (np.eye(4, 8)[labels] + 0.3 * rng.normal(size=(n, 8))).astype(np.float32)
-        np.save(tmp_path / "vectors" / f"{part}.npy", values)
-        np.save(tmp_path / "vectors" / f"{part}_labels.npy", labels)
+    write_vectors(tmp_path / "vectors", range(4), train=64, test=40, width=8)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
