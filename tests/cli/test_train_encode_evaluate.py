@@ -13,6 +13,7 @@ import pytest
 import torch
 from cli.commands import done, refused, run
 from PIL import Image
+from vector_files import write_vectors
 
 import kinhash as kh
 from kinhash.cli import cli
@@ -36,14 +37,7 @@ NAMES = ("cat.n.01", "dog.n.01", "car.n.01", "bus.n.01")
 @pytest.fixture(scope="module")
 def vectors(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Embeddings of four classes in two parts, with labels beside."""
-    folder = tmp_path_factory.mktemp("vectors")
-    rng = np.random.default_rng(0)
-    centres = rng.normal(size=(4, 12))
-    for part, n in (("train", 128), ("test", 40)):
-        labels = np.arange(n) % 4
-        np.save(folder / f"{part}.npy", (centres[labels] + 0.3 * rng.normal(size=(n, 12))).astype(np.float32))
-        np.save(folder / f"{part}_labels.npy", np.array(NAMES)[labels])
-    return folder
+    return write_vectors(tmp_path_factory.mktemp("vectors"), NAMES, train=128, test=40, width=12)
 
 
 @pytest.fixture(scope="module")
