@@ -30,8 +30,8 @@ ABOUT = {
 PROTOCOL = """\
 64 bits where a method makes codes (one-hot: 128); floats by the metric of the method. All that learn from semantics learn
 Wu-Palmer likeness. Test pictures search the other test pictures, ties at their expectation; mAP@250 is divided by the hits
-found. *Compared*: with how many of the training codes an exact 10-nearest search through four tables of 16 bits compares a test
-code. One seed, unless a spread is given."""
+found. *Compared*: with how many of the training codes an exact 10-nearest search through four tables of 16 bits compares
+a test code. One seed, unless a spread is given."""
 _RANKED = ("mahp_lcs_float", "mahp_wup_float", "mahp_lcs_bin", "mahp_wup_bin")
 _MAP = ("map_full", "map_at_k_found")
 _BITS = ("unique_codes", "mean_nn_hamming_512", "bit_balance", "multi_index_candidates_k10")
