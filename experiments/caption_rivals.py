@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import numpy as np
 from caption_data import Captioned, Floats
 from torch import Tensor
@@ -28,7 +31,8 @@ class Matching(Objective):
         return {"match": self.match(outputs.z, outputs.text)}
 
 
-def add_two_tower() -> None:
+@contextmanager
+def two_tower() -> Iterator[None]:
     """Let `kh.train(method="two-tower")` train it: same towers, batch, schedule and data, 128 unbounded outputs."""
     METHODS[TWO_TOWER] = Method(
         "InfoNCE over pictures and sentences, floats",
@@ -39,6 +43,10 @@ def add_two_tower() -> None:
         width=lambda problem: WIDTH,
         matches_text=True,
     )
+    try:
+        yield
+    finally:
+        del METHODS[TWO_TOWER]
 
 
 def cca(train: Captioned, test: Captioned, ridge: float) -> tuple[Floats, Floats]:

@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 from caption_data import BACKBONE, Captioned, Floats, Held, load
-from caption_rivals import TWO_TOWER, WIDTH, add_two_tower, cca
+from caption_rivals import TWO_TOWER, WIDTH, cca, two_tower
 from caption_scores import hashing, retrieval
 from run import parsed_options
 
@@ -88,7 +88,6 @@ def hashing_table(options: argparse.Namespace, train: Captioned, test: Captioned
 
 def text_table(options: argparse.Namespace, train: Captioned, test: Captioned) -> dict[str, float]:
     """Ours and its rivals, by floats and by codes: one file, and its headline."""
-    add_two_tower()
     found: dict[str, list[dict[str, float]]] = {}
     systems = options.only or ["ours", TWO_TOWER, "cca"]
     metrics: dict[str, float] = {}
@@ -96,7 +95,8 @@ def text_table(options: argparse.Namespace, train: Captioned, test: Captioned) -
         for system in systems:
             if system == "cca" and seed != options.seeds[0]:
                 continue  # nothing random in it
-            photos, sentences = _sides(options, train, test, system, seed)
+            with two_tower():
+                photos, sentences = _sides(options, train, test, system, seed)
             for codes in (False, True):
                 scores = retrieval(photos, sentences, test, codes=codes)
                 name = f"{system}, {f'{WIDTH} bits' if codes else f'{WIDTH} floats'}"

@@ -11,6 +11,7 @@ import pytest
 from caption_data import Captioned
 
 from kinhash.feeding.sentences import Sentences
+from kinhash.methods import METHODS
 
 
 def made_up(seed: int) -> Captioned:
@@ -33,6 +34,7 @@ def ask(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
 
 def test_several_seeds_give_means_and_deviations(ask: list[str], tmp_path: Path) -> None:
     captions.main([*ask, "--seeds", "0", "1", "2"])
+    assert "two-tower" not in METHODS  # the rival is no method of the package
     card = json.loads((tmp_path / "flickr8k" / "text.json").read_text())
     assert card["config"]["seeds"] == [0, 1, 2]
     seeds = {row["system"]: row["seeds"] for row in card["rows"]}
