@@ -27,7 +27,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[1] / "tools"))
 import fsync_probe
 import numpy as np
-from measure import Check, interleaved, verdict, write_result
+from measure import Check, interleaved, print_rows, verdict, write_result
 
 import kinhash as kh
 
@@ -60,13 +60,7 @@ def main() -> int:
         large = build(folder / "large")
         read = reading(folder, large, 3 if options.check else 9)
     rows = [*writes, *read]
-    for row in rows:
-        print(
-            ", ".join(
-                f"{key} {value:.4g}" if isinstance(value, float) else f"{key} {value}"
-                for key, value in row.items()
-            )
-        )
+    print_rows(rows)
     if not options.check:
         print(write_result("search", "index", packages=("faiss-cpu",), rows=rows, protocol=protocol()))
     return verdict(checks({row["what"]: row for row in rows}))

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tools"))
-from measure import RESULTS, Check, interleaved, verdict, write_result
+from measure import RESULTS, Check, interleaved, print_rows, verdict, write_result
 
 from kinhash.losses.sim import similarity
 
@@ -153,13 +153,7 @@ def main() -> int:
     options = parser.parse_args()
     measure, sizes = (on_gpu, (512, 4096)) if torch.cuda.is_available() else (on_cpu, (512, 1024))
     rows = [measure(B, 64) for B in sizes]
-    for row in rows:
-        print(
-            "  ".join(
-                f"{key} {value:.4g}" if isinstance(value, float) else f"{key} {value}"
-                for key, value in row.items()
-            )
-        )
+    print_rows(rows)
     if not options.check:
         name = f"sim-{rows[0]['device']}"
         packages = ("torch", "triton") if torch.cuda.is_available() else ("torch",)

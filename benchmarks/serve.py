@@ -21,7 +21,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tools"))
 import numpy as np
-from measure import Check, verdict, write_result
+from measure import Check, print_rows, verdict, write_result
 
 import kinhash as kh
 
@@ -39,13 +39,7 @@ def main() -> int:
         folder = build(Path(name) / "large.kin")
         with server(folder) as port:
             rows = measured(port, seconds, rounds=1 if options.check else 3)
-    for row in rows:
-        print(
-            ", ".join(
-                f"{key} {value:.4g}" if isinstance(value, float) else f"{key} {value}"
-                for key, value in row.items()
-            )
-        )
+    print_rows(rows)
     if not options.check:
         packages = ("starlette", "uvicorn", "httptools", "uvloop")
         config = {"bits": BITS, "n": N, "k": K, "codes": "uniform, stored and asked with", "seconds": seconds}

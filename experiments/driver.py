@@ -46,9 +46,8 @@ class Experiment:
     semantics: Callable[[argparse.Namespace, Dataset], Mapping[str, Any]]
     add_options: Callable[[argparse.ArgumentParser], object] = lambda parser: None
     prepare: Prepare = as_it_is
-    topic: Callable[[argparse.Namespace], str] = lambda options: str(
-        options.data
-    )  # the folder of its results
+    # the folder of its results
+    topic: Callable[[argparse.Namespace], str] = lambda options: str(options.data)
     train_database: bool = True  # whether the training pictures are searched as well
     complete: Complete | None = None  # what is done with a run, where it is not the usual
 

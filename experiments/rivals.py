@@ -14,15 +14,15 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+import cifar100
 import driver
 import rival_data
 from run import Run, with_seeds
 
-import kinhash as kh
 from kinhash.data.splits import Dataset
 from kinhash.methods import METHODS, Method
 
@@ -65,35 +65,24 @@ def prepare(run: Run, options: argparse.Namespace, data: Dataset) -> tuple[Datas
     if run.method == "devise":
         cache = options.work / "cifar100-names.npy"
         arguments["class_vectors"] = rival_data.name_vectors(data, cache)
-    if options.data.endswith("-features"):
-        arguments.pop("backbone")  # the method knows what stands on features
-    elif wants_features(method):
+    given = options.data.endswith("-features")
+    if not given and wants_features(method):
         network = replace(run, method="class", variant="")
         folder = options.work / topic(options) / network.name
         if not (folder / "outputs.json").exists():
             raise SystemExit(f"{run.method} wants the features of {network.name}: run that first")
         data = rival_data.features_of(folder, data, options.device)
-        arguments = {**features_arguments(arguments), "epochs": 20}
+        arguments["epochs"] = 20
+        given = True
+    if given:
+        arguments.pop("backbone")  # the method knows what stands on features
     if method.build is None:
         arguments.pop("epochs")
     return data, arguments
 
 
-def features_arguments(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of a training on features: nothing that concerns a backbone of pictures."""
-    return {key: value for key, value in arguments.items() if key not in ("backbone", "accelerate")}
-
-
 def topic(options: argparse.Namespace) -> str:
     return f"rivals-{options.data}"
-
-
-def semantics(options: argparse.Namespace, data: Dataset) -> Mapping[str, Any]:
-    """Wu-Palmer in WordNet (all methods of the tables learn it), and the height in Barz & Denzler's tree."""
-    return {
-        "wup": kh.semantics("wordnet", classes="cifar100"),
-        "lcs": kh.semantics("tree:cifar100", classes="cifar100", measure="lcs"),
-    }
 
 
 def expanded(given: Sequence[str]) -> list[str]:
@@ -120,7 +109,7 @@ EXPERIMENT = driver.Experiment(
     + [f"cifar100-sample{unseen}{kind}" for unseen in ("", "-unseen") for kind in ("", "-features")],
     tables={"rivals": rivals, "features": features, "faithful": faithful},
     load=rival_data.load,
-    semantics=semantics,
+    semantics=cifar100.semantics,  # all methods of the tables learn Wu-Palmer
     prepare=prepare,
     topic=topic,
     train_database=False,

@@ -60,9 +60,7 @@ def trained(
     predictions = encoder.predict(data.test, **how).argmax(axis=1) if guesses else np.empty(0, dtype=np.int64)
     log = read_log(folder / "run" / "log.jsonl")
     seconds = {
-        "train": log[-1]["seconds"]
-        if log
-        else 0.0,  # all steps since the first, with compiling and capturing
+        "train": trained_seconds(log),
         "call": middle
         - start,  # of kh.train, with what surrounds the steps; of the last one where it resumed
         "encode": time.perf_counter() - middle,
@@ -78,6 +76,11 @@ def trained(
     )
     outputs.save(folder)
     return outputs
+
+
+def trained_seconds(log: Sequence[dict[str, Any]]) -> float:
+    """All steps since the first, with compiling and capturing; 0 where nothing was trained."""
+    return float(log[-1]["seconds"]) if log else 0.0
 
 
 def step_milliseconds(log: Sequence[dict[str, Any]]) -> float | None:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from run import Run
-from train_one import training_card
+from train_one import trained_seconds, training_card
 from zeroshot_data import Parts
 
 import kinhash as kh
@@ -87,7 +87,7 @@ def trained_parts(
         }
         features = {part: split.vectors for part, split in rows.items() if split.vectors is not None}
     log = read_log(folder / "run" / "log.jsonl")
-    seconds = {"train": log[-1]["seconds"] if log else 0.0, "encode": time.perf_counter() - start}
+    seconds = {"train": trained_seconds(log), "encode": time.perf_counter() - start}
     guesses = encoder.network.classifier is not None
     right = encoder.predict(parts.val, **how).argmax(1) == labels["val"] if guesses else np.empty(0)
     outputs = PartOutputs(

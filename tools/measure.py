@@ -144,6 +144,13 @@ def verdict(checks: Sequence[Check]) -> int:
     return 0 if all(check.passed for check in checks) else 1
 
 
+def print_rows(rows: Sequence[Mapping[str, Any]]) -> None:
+    """A line for every row, floats with four digits."""
+    for row in rows:
+        shown = (f"{value:.4g}" if isinstance(value, float) else value for value in row.values())
+        print(", ".join(f"{key} {value}" for key, value in zip(row, shown, strict=True)))
+
+
 def _git(*arguments: str) -> str:
     done = subprocess.run(["git", "-C", str(ROOT), *arguments], capture_output=True, text=True, check=False)
     return done.stdout.strip()

@@ -25,6 +25,7 @@ from kinhash.files import replace_file
 from kinhash.frozen import frozen, handed_over
 
 WORD = 64
+CODES_CARD = "codes.json"  # the file by which a folder of codes is known
 _FORMAT = "kinhash-codes"
 _VERSION = 1
 
@@ -248,7 +249,7 @@ class Codes:
         try:
             path.mkdir(parents=True, exist_ok=True)
             replace_file(path / name, raw)
-            replace_file(path / "codes.json", (json.dumps(card, indent=1) + "\n").encode())
+            replace_file(path / CODES_CARD, (json.dumps(card, indent=1) + "\n").encode())
             for old in path.glob("codes-*.npy"):
                 if old.name != name:
                     old.unlink()
@@ -259,14 +260,14 @@ class Codes:
     def load(cls, folder: str | os.PathLike[str]) -> Codes:
         """Read what `save` wrote; damage is an error, never a wrong code."""
         path = Path(folder)
-        if not (path / "codes.json").is_file():
-            raise NotFoundError(f"{path} holds no codes: codes.json is missing")
+        if not (path / CODES_CARD).is_file():
+            raise NotFoundError(f"{path} holds no codes: {CODES_CARD} is missing")
         try:
-            card: dict[str, Any] = json.loads((path / "codes.json").read_text())
+            card: dict[str, Any] = json.loads((path / CODES_CARD).read_text())
             kind, version, bits, crc = (card[key] for key in ("format", "version", "bits", "crc32"))
             file = path / Path(card["data"]).name
         except (ValueError, KeyError, TypeError) as error:
-            raise FormatError(f"{path / 'codes.json'} is damaged: {error!r}") from error
+            raise FormatError(f"{path / CODES_CARD} is damaged: {error!r}") from error
         if kind != _FORMAT or version != _VERSION:
             raise FormatError(
                 f"{path} is {kind!r} version {version}; this kinhash reads {_FORMAT!r} version {_VERSION}"

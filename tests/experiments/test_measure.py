@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from measure import ROOT, command_line
+from measure import ROOT, command_line, print_rows
 
 
 @pytest.mark.parametrize(
@@ -17,3 +17,8 @@ def test_folders_of_data_are_not_named_either() -> None:
     script = str(ROOT / "experiments" / "cifar100.py")
     told = command_line([script, "--root", "/some/where", "--cache", "../else", "--table", "fast"])
     assert told == "experiments/cifar100.py --root DIR --cache DIR --table fast"
+
+
+def test_rows_are_printed_one_a_line(capsys: pytest.CaptureFixture[str]) -> None:
+    print_rows([{"what": "open", "seconds": 0.123456, "n": 3}, {"what": "add"}])
+    assert capsys.readouterr().out == "what open, seconds 0.1235, n 3\nwhat add\n"

@@ -12,6 +12,7 @@ from kinhash.cards.encoder_card import read_card, read_weights
 from kinhash.cards.encoder_facts import encoder_facts, evaluation_of
 from kinhash.cards.names import CARD, CONFIG, ENCODER, HOME, JOINED
 from kinhash.cards.run_files import read_config, read_metrics, read_object
+from kinhash.codes import CODES_CARD
 from kinhash.errors import FormatError, NotFoundError
 from kinhash.index.head import NAME as HEAD
 from kinhash.index.index import Index
@@ -127,7 +128,7 @@ _SIGNS = {
     CARD: "encoder",
     JOINED: "joined",
     HEAD: "index",
-    "codes.json": "codes",
+    CODES_CARD: "codes",
     CONFIG: "run",
     HOME: "photos",
 }

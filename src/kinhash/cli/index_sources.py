@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kinhash.codes import Codes
+from kinhash.codes import CODES_CARD, Codes
 from kinhash.data.walking import text_of
 from kinhash.errors import FormatError, InputError, KinhashError, NotFoundError
 from kinhash.items import ITEMS, CodedItems
@@ -49,7 +49,7 @@ class Options:
 
 def holds_codes(source: Path) -> bool:
     """Whether a source is a table or a folder of codes, and needs no encoder."""
-    return source.suffix.lower() in _READERS or (source / "codes.json").is_file()
+    return source.suffix.lower() in _READERS or (source / CODES_CARD).is_file()
 
 
 def batches(source: Path, options: Options) -> tuple[int | None, Iterator[Batch]]:

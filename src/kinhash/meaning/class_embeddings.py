@@ -37,6 +37,20 @@ def class_embeddings(similarity: ArrayLike, dimensions: int | None = None) -> Fl
     return embeddings
 
 
+def similarity_of(distances: ArrayLike) -> Floats:
+    """1 - distances, made symmetric, 1 on the diagonal: what `class_embeddings` takes."""
+    D = as_array(distances, "the distances").astype(np.float64)
+    S: Floats = 1 - (D + D.T) / 2
+    np.fill_diagonal(S, 1.0)
+    return S
+
+
+def usable_dimensions(similarity: Floats) -> int:
+    """Eigenvalues that are no rounding beside the largest: a similarity that is not positive definite has fewer than C."""
+    values = np.linalg.eigvalsh(similarity)
+    return int((values > 1e-6 * values[-1]).sum())
+
+
 def _cholesky(S: Floats) -> Floats:
     try:
         factor: Floats = np.linalg.cholesky(S).astype(np.float64, copy=False)

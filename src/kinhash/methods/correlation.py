@@ -19,7 +19,7 @@ from torch import Tensor
 from kinhash.errors import InputError
 from kinhash.feeding.targets import Targets
 from kinhash.losses import ClassificationLoss
-from kinhash.meaning.class_embeddings import class_embeddings
+from kinhash.meaning.class_embeddings import class_embeddings, similarity_of, usable_dimensions
 from kinhash.methods.contract import PLAIN, Method, Objective, Problem
 from kinhash.models.network import Outputs
 
@@ -45,17 +45,14 @@ class CorrelationObjective(Objective):
 
 def unit_embeddings(problem: Problem) -> Tensor:
     """(C, dimensions) unit rows whose inner products are, or come near to, the similarities."""
-    D = problem.known_distances().double().numpy()
-    S = 1 - (D + D.T) / 2
-    np.fill_diagonal(S, 1.0)
+    S = similarity_of(problem.known_distances().double().numpy())
     asked = int(problem.parameters["dimensions"])
     try:
         E = class_embeddings(S, asked or None)
     except InputError:
         if asked:
             raise
-        values = np.linalg.eigvalsh(S)
-        near = class_embeddings(S, int((values > 1e-6 * values[-1]).sum()))
+        near = class_embeddings(S, usable_dimensions(S))
         E = np.zeros((len(S), len(S)))  # no direction beyond those that the similarity has
         E[:, : near.shape[1]] = near
     return torch.nn.functional.normalize(torch.tensor(E, dtype=torch.float32))

@@ -11,7 +11,7 @@ import numpy as np
 
 from kinhash.album.place import index_at
 from kinhash.cards.names import HOME
-from kinhash.codes import Codes
+from kinhash.codes import CODES_CARD, Codes
 from kinhash.data.labels import numbered
 from kinhash.data.splits import Split
 from kinhash.data.walking import path_of
@@ -34,7 +34,7 @@ class Coded:
 
 def read_coded(place: Path) -> Coded:
     """A folder that `kinhash encode` wrote, an index, or a folder of photos with its index."""
-    if (place / "codes.json").is_file():
+    if (place / CODES_CARD).is_file():
         items = CodedItems.load(place)
         return Coded(items.ids, items.codes, items.labels)
     found = index_at(place)

@@ -12,7 +12,7 @@ import torch
 
 from kinhash.data.splits import Split
 from kinhash.errors import InputError
-from kinhash.meaning.class_embeddings import class_embeddings
+from kinhash.meaning.class_embeddings import class_embeddings, similarity_of, usable_dimensions
 from kinhash.meaning.semantics import Semantics
 from kinhash.methods import Method, Problem
 from kinhash.models.backbone import Backbone
@@ -70,11 +70,8 @@ def sized(problem: Problem, method: Method, backbone: Backbone, recipe: Recipe) 
 
 def vectors_of(semantics: Semantics) -> torch.Tensor:
     """(C, D) vectors whose inner products come as near to the similarities as `D <= 128` allows."""
-    S = 1 - (semantics.distance + semantics.distance.T) / 2
-    np.fill_diagonal(S, 1.0)
-    values = np.linalg.eigvalsh(S)
-    usable = int((values > 1e-6 * values[-1]).sum())
-    return torch.tensor(class_embeddings(S, min(usable, _WIDEST)), dtype=torch.float32)
+    S = similarity_of(semantics.distance)
+    return torch.tensor(class_embeddings(S, min(usable_dimensions(S), _WIDEST)), dtype=torch.float32)
 
 
 def derived(
